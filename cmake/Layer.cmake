@@ -1,0 +1,26 @@
+# fairlead_layer(NAME [LINKS layer...] [PUBLIC library...] [PRIVATE library...])
+# One folder under src/ is one static library. LINKS names the layers it may know; PUBLIC and PRIVATE the
+# outside libraries that have their home here. Sources are globbed, so adding a file is adding a file.
+function(fairlead_layer name)
+  cmake_parse_arguments(ARG "" "" "LINKS;PUBLIC;PRIVATE" ${ARGN})
+  file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*.cpp)
+  add_library(fairlead_${name} STATIC ${sources})
+  target_include_directories(fairlead_${name} PUBLIC ${CMAKE_SOURCE_DIR}/src)
+  list(TRANSFORM ARG_LINKS PREPEND fairlead_)
+  target_link_libraries(fairlead_${name} PUBLIC ${ARG_LINKS} ${ARG_PUBLIC} PRIVATE ${ARG_PRIVATE})
+  target_precompile_headers(fairlead_${name} PRIVATE ${CMAKE_SOURCE_DIR}/src/base/pch.h)
+endfunction()
+
+# fairlead_test(NAME [LINKS layer...] [LIBRARIES library...])
+# One folder under tests/ is one GoogleTest program, run by ctest as one test per TEST.
+function(fairlead_test name)
+  cmake_parse_arguments(ARG "" "" "LINKS;LIBRARIES" ${ARGN})
+  file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*.cpp)
+  add_executable(${name}_tests ${sources})
+  target_include_directories(${name}_tests PRIVATE ${CMAKE_SOURCE_DIR}/tests)
+  target_compile_definitions(${name}_tests PRIVATE FAIRLEAD_TEST_DATA="${CMAKE_SOURCE_DIR}/tests/data")
+  list(TRANSFORM ARG_LINKS PREPEND fairlead_)
+  target_link_libraries(${name}_tests PRIVATE ${ARG_LINKS} ${ARG_LIBRARIES} GTest::gtest GTest::gmock GTest::gtest_main)
+  target_precompile_headers(${name}_tests PRIVATE ${CMAKE_SOURCE_DIR}/src/base/pch.h)
+  gtest_discover_tests(${name}_tests DISCOVERY_TIMEOUT 60 PROPERTIES TIMEOUT 300 LABELS unit)
+endfunction()

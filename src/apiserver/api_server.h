@@ -1,0 +1,49 @@
+// The Kubernetes-style API over the store: routes requests to discovery, OpenAPI, health, metrics and the REST verbs.
+// handle() is called on session threads and never blocks; the verbs run on the worker pool (they wait for commits),
+// watches are pulled on their session's thread. The verbs themselves are synchronous functions (rest.h, watch.h).
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "base/fwd.h"
+#include "net/http.h"
+#include "resource/fwd.h"
+#include "store/fwd.h"
+
+namespace fairlead::apiserver {
+
+struct ApiOptions {
+    std::string version = "0.1.0";
+    std::size_t workers = 64;         // requests in progress; each may wait for the same group commit
+    std::size_t max_waiting = 1'000;  // requests that wait for a worker; more get 429
+    std::size_t max_watches = 20'000;
+    bool insecure_allow_all = false;  // tests of semantics without TLS: every caller is the admin
+    std::chrono::seconds bookmark_interval{60};
+};
+
+class ApiServer final : public net::Handler {
+public:
+    ApiServer(ApiOptions options, const resource::Kinds& kinds, store::Store& store, const Clock& clock, Random& random,
+              Log& log, Metrics& metrics);
+    ~ApiServer() override;
+
+    void handle(net::Request request, net::Respond respond) override;
+
+    // A named check of /readyz; nothing = fine, else why not. Before serving only.
+    void add_ready_check(std::string name, std::function<std::optional<std::string>()> check);
+    // From now on /readyz says no, watches end cleanly, and new requests are refused with 503.
+    void drain();
+
+    // How the HTTP layer words its own refusals.
+    static net::Response error_response(int status, std::string message);
+
+private:
+    struct Impl;
+    std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace fairlead::apiserver
