@@ -41,36 +41,46 @@ concept Described = requires(Fields<T>& fields) {
     T::describe(fields);
 };
 
-// What a field declares beyond its type; returned by Fields::field for chaining.
+// What a field declares beyond its type; returned by Fields::field for chaining. Rules about a value (range, length,
+// pattern, format, one_of) concern the elements when the field is a list or a map.
 class FieldOptions {
 public:
     FieldOptions(Property& property) : property_(&property) {}
     FieldOptions& required() { return property_->required = true, *this; }
     FieldOptions& default_value(json::Value value) { return schema().default_value = std::move(value), *this; }
     FieldOptions& range(std::int64_t low, std::int64_t high) { return minimum(low).maximum(high); }
-    FieldOptions& minimum(std::int64_t low) { return schema().minimum = low, *this; }
-    FieldOptions& maximum(std::int64_t high) { return schema().maximum = high, *this; }
+    FieldOptions& minimum(std::int64_t low) { return element().minimum = low, *this; }
+    FieldOptions& maximum(std::int64_t high) { return element().maximum = high, *this; }
     FieldOptions& length(std::size_t low, std::size_t high) {
-        return schema().min_length = low, schema().max_length = high, *this;
+        return element().min_length = low, element().max_length = high, *this;
     }
+    // How many elements a list, or members a map, may have.
     FieldOptions& items(std::size_t low, std::size_t high) {
         return schema().min_items = low, schema().max_items = high, *this;
     }
-    FieldOptions& pattern(std::string regex) { return schema().pattern = std::move(regex), *this; }
-    FieldOptions& format(std::string name) { return schema().format = std::move(name), *this; }
-    FieldOptions& one_of(std::vector<std::string> values) { return schema().allowed = std::move(values), *this; }
+    FieldOptions& pattern(std::string regex) { return set_pattern(element(), std::move(regex)), *this; }
+    FieldOptions& format(std::string name) { return element().format = std::move(name), *this; }
+    FieldOptions& one_of(std::vector<std::string> values) { return element().allowed = std::move(values), *this; }
     FieldOptions& immutable() { return schema().immutable = true, *this; }
     // A list of objects that is a map by these members: unique, merged item by item.
     FieldOptions& keyed_by(std::vector<std::string> keys) { return schema().list_map_keys = std::move(keys), *this; }
     FieldOptions& set_list() { return schema().set_list = true, *this; }
     // For json::Value members and foreign structs: members that are not described survive.
-    FieldOptions& keep_unknown() { return schema().keep_unknown = true, *this; }
+    FieldOptions& keep_unknown() { return element().keep_unknown = true, *this; }
     // int_or_string for json::Value members (ports, percentages).
-    FieldOptions& int_or_string() { return schema().type = Type::int_or_string, *this; }
-    FieldOptions& object() { return schema().type = Type::object, keep_unknown(); }
+    FieldOptions& int_or_string() { return element().type = Type::int_or_string, *this; }
+    FieldOptions& object() { return element().type = Type::object, keep_unknown(); }
 
 private:
     Schema& schema() { return property_->schema; }
+    // What a rule about a value is written to: the elements' schema of a list or map, made our own first, since the
+    // description of the element type is shared.
+    Schema& element() {
+        if (!schema().items) return schema();
+        auto own = std::make_shared<Schema>(*schema().items);
+        schema().items = own;
+        return *own;
+    }
     Property* property_;
 };
 
@@ -100,6 +110,9 @@ public:
     template <class M>
     FieldOptions field(std::string_view json_name, M T::*member, std::string_view doc);
 
+    // A member that has no place in the struct: it is part of the schema and survives encode_onto untouched.
+    FieldOptions opaque(std::string_view json_name, Type type, std::string_view doc);
+
     [[nodiscard]] const Schema& schema() const { return schema_; }
 
 private:
@@ -108,7 +121,8 @@ private:
 
     struct Member {
         std::function<Result<void>(const json::Value&, T&)> decode;
-        std::function<std::optional<json::Value>(const T&, const json::Value* base)> encode;  // nothing = leave out
+        // Nothing = leave out. Null for an opaque member.
+        std::function<std::optional<json::Value>(const T&, const json::Value* base, const Property&)> encode;
     };
     Schema schema_ = [] {
         Schema s;

@@ -48,6 +48,7 @@ private:
 using CrossRule = std::function<void(const json::Object& object, const json::Object* old, Violations& violations)>;
 
 struct Property;
+class Pattern;
 
 struct Schema {
     Type type = Type::any;
@@ -59,7 +60,8 @@ struct Schema {
     std::optional<json::Value> default_value;
     std::optional<std::int64_t> minimum, maximum;
     std::optional<std::size_t> min_length, max_length, min_items, max_items;
-    std::string pattern;                     // ECMAScript; the whole value must match
+    std::string pattern;                     // of the whole value; set by set_pattern
+    std::shared_ptr<const Pattern> matcher;  // `pattern`, compiled
     std::string format;                      // "date-time", "int32", "int64", "byte"
     std::vector<std::string> allowed;        // enum
     std::vector<std::string> list_map_keys;  // array of objects merged and unique by these members
@@ -77,6 +79,10 @@ struct Property {
 };
 
 Schema string_schema(std::string_view doc);
+
+// Declares a pattern and compiles it. The regular expressions of pattern.h only; another one is a mistake in a kind's
+// description and ends the program with a message that names it.
+void set_pattern(Schema& schema, std::string regex);
 
 // Defaults that the schema declares, for members that are absent. Objects are made only where they are present or
 // themselves have a default.
