@@ -11,7 +11,8 @@
 
 namespace fairlead::json {
 
-// The nearest double; nothing when the text is no decimal number or too large for one. Too small becomes zero or the nearest denormal.
+// The nearest double; nothing when the text is no decimal number or too large for one. Too small becomes zero or the
+// nearest denormal.
 inline std::optional<double> parse_double(std::string_view text) {
     double number = 0;
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);

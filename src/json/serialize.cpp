@@ -13,14 +13,29 @@ constexpr std::string_view hex_digits = "0123456789abcdef";
 
 void append_escape(unsigned char c, std::string& out) {
     switch (c) {
-        case '"': out += "\\\""; return;
-        case '\\': out += "\\\\"; return;
-        case '\n': out += "\\n"; return;
-        case '\r': out += "\\r"; return;
-        case '\t': out += "\\t"; return;
-        case '\b': out += "\\b"; return;
-        case '\f': out += "\\f"; return;
-        default: break;
+        case '"':
+            out += "\\\"";
+            return;
+        case '\\':
+            out += "\\\\";
+            return;
+        case '\n':
+            out += "\\n";
+            return;
+        case '\r':
+            out += "\\r";
+            return;
+        case '\t':
+            out += "\\t";
+            return;
+        case '\b':
+            out += "\\b";
+            return;
+        case '\f':
+            out += "\\f";
+            return;
+        default:
+            break;
     }
     out += "\\u00";
     out += hex_digits[c >> 4U];
@@ -50,14 +65,27 @@ void append_integer(N number, std::string& out) {
 
 void append_scalar(const Value& value, std::string& out) {
     switch (value.kind()) {
-        case boost::json::kind::null: out += "null"; return;
-        case boost::json::kind::bool_: out += value.get_bool() ? "true" : "false"; return;
-        case boost::json::kind::int64: append_integer(value.get_int64(), out); return;
-        case boost::json::kind::uint64: append_integer(value.get_uint64(), out); return;
-        case boost::json::kind::double_: append_double(value.get_double(), out); return;
-        case boost::json::kind::string: append_string(view(value.get_string()), out); return;
+        case boost::json::kind::null:
+            out += "null";
+            return;
+        case boost::json::kind::bool_:
+            out += value.get_bool() ? "true" : "false";
+            return;
+        case boost::json::kind::int64:
+            append_integer(value.get_int64(), out);
+            return;
+        case boost::json::kind::uint64:
+            append_integer(value.get_uint64(), out);
+            return;
+        case boost::json::kind::double_:
+            append_double(value.get_double(), out);
+            return;
+        case boost::json::kind::string:
+            append_string(view(value.get_string()), out);
+            return;
         case boost::json::kind::array:
-        case boost::json::kind::object: return;  // the callers handle these
+        case boost::json::kind::object:
+            return;  // the callers handle these
     }
 }
 
