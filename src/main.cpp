@@ -1,0 +1,132 @@
+// The binary: wiring only. Every object of `fairlead serve` is created here, in the order in which they need each other,
+// and destroyed in the reverse order. Commands that talk to a server live in src/cli.
+#include <fmt/core.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <thread>
+
+#include "apiserver/api_server.h"
+#include "apiserver/identity.h"
+#include "base/clock.h"
+#include "base/files.h"
+#include "base/log.h"
+#include "base/metrics.h"
+#include "base/random.h"
+#include "cli/command_line.h"
+#include "net/server.h"
+#include "resource/kind.h"
+#include "store/embedded.h"
+#include "store/memory.h"
+#include "version.h"
+
+namespace fairlead {
+namespace {
+
+constexpr std::chrono::seconds shutdown_grace{10};
+
+int failed(Log& log, std::string_view what, const Error& error) {
+    log.error(what, {{"why", error.text()}});
+    return 1;
+}
+
+Result<std::unique_ptr<store::Store>> open_store(const cli::ServeOptions& options, Log& log, Metrics& metrics) {
+    if (options.store == "memory:") return store::make_memory_store();
+    store::EmbeddedOptions embedded;
+    embedded.file = options.data_dir / "store.db";
+    embedded.progress = [&log](std::uint64_t done, std::uint64_t total) {
+        log.info("loading the store", {{"rows", done}, {"of", total}});
+    };
+    return store::open_embedded_store(embedded, log, metrics);
+}
+
+std::string host_of(const std::string& listen) {
+    std::string host = listen.substr(0, listen.rfind(':'));
+    if (host.size() > 2 && host.front() == '[') host = host.substr(1, host.size() - 2);
+    return host;
+}
+
+// A wildcard address is no address to connect to.
+std::string url_of(const std::string& address) {
+    const std::string host = host_of(address);
+    const std::string port = address.substr(address.rfind(':') + 1);
+    if (host == "0.0.0.0" || host == "::") return "https://127.0.0.1:" + port;
+    return "https://" + address;
+}
+
+// SIGTERM and SIGINT reach only the thread that waits for them, so they are blocked before any other thread starts.
+sigset_t block_stop_signals() {
+    sigset_t signals;
+    sigemptyset(&signals);
+    sigaddset(&signals, SIGTERM);
+    sigaddset(&signals, SIGINT);
+    pthread_sigmask(SIG_BLOCK, &signals, nullptr);
+    signal(SIGPIPE, SIG_IGN);
+    return signals;
+}
+
+int serve(const cli::ServeOptions& options) {
+    const sigset_t stop_signals = block_stop_signals();
+    Log log(options.log_level, options.log_format);
+    Metrics metrics;
+    const SystemClock clock;
+    SystemRandom random;
+
+    std::error_code error;
+    std::filesystem::create_directories(options.data_dir, error);
+    if (error) {
+        return failed(log, "cannot use the data dir",
+                      {Errc::internal, options.data_dir.string(), error.message()});
+    }
+
+    auto store = open_store(options, log, metrics);
+    if (!store) return failed(log, "cannot open the store", store.error());
+
+    const resource::Kinds kinds = resource::make_kinds();
+    apiserver::ApiOptions api_options;
+    api_options.version = version;
+    apiserver::ApiServer api(api_options, kinds, **store, clock, random, log, metrics);
+
+    auto identity = apiserver::ensure_identity(options.data_dir, apiserver::server_names(host_of(options.api_listen)),
+                                               clock, random, log);
+    if (!identity) return failed(log, "cannot make the certificates", identity.error());
+
+    net::ServerOptions server_options;
+    server_options.listen = options.api_listen;
+    server_options.tls = net::TlsFiles{identity->server_certificate.string(), identity->server_key.string(),
+                                       identity->ca_certificate.string()};
+    server_options.threads = std::clamp(std::thread::hardware_concurrency(), 1U, 4U);
+    server_options.error_response = apiserver::ApiServer::error_response;
+    auto server = net::start_server(server_options, api, log, metrics);
+    if (!server) return failed(log, "cannot listen", server.error());
+
+    const std::string url = url_of((*server)->address());
+    auto kubeconfig = apiserver::write_admin_kubeconfig(options.data_dir, *identity, url);
+    if (!kubeconfig) return failed(log, "cannot write the kubeconfig", kubeconfig.error());
+
+    if (!options.apply.empty() && cli::apply_paths(options.apply, *kubeconfig) != 0) {
+        return failed(log, "cannot apply the manifests of --apply", {Errc::invalid, {}, "see the messages above"});
+    }
+
+    const std::string run = fmt::format("{{\"api\":\"{}\",\"pid\":{}}}\n", url, ::getpid());
+    if (auto written = write_file(options.data_dir / "run.json", run); !written) {
+        return failed(log, "cannot write run.json", written.error());
+    }
+    fmt::print("ready api={} kubeconfig={}\n", url, kubeconfig->string());
+    std::fflush(stdout);
+    notify_service_manager("READY=1");
+
+    int received = 0;
+    sigwait(&stop_signals, &received);
+    log.info("stopping", {{"signal", received == SIGTERM ? "SIGTERM" : "SIGINT"}});
+    notify_service_manager("STOPPING=1");
+    api.drain();
+    (*server)->shutdown(shutdown_grace);
+    return 0;
+}
+
+}  // namespace
+}  // namespace fairlead
+
+int main(int argc, char** argv) { return fairlead::cli::run(argc, argv, fairlead::serve); }
