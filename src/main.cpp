@@ -1,5 +1,5 @@
-// The binary: wiring only. Every object of `fairlead serve` is created here, in the order in which they need each other,
-// and destroyed in the reverse order. Commands that talk to a server live in src/cli.
+// The binary: wiring only. Every object of `fairlead serve` is created here, in the order in which they need each
+// other, and destroyed in the reverse order. Commands that talk to a server live in src/cli.
 #include <fmt/core.h>
 #include <signal.h>
 #include <unistd.h>
@@ -76,8 +76,7 @@ int serve(const cli::ServeOptions& options) {
     std::error_code error;
     std::filesystem::create_directories(options.data_dir, error);
     if (error) {
-        return failed(log, "cannot use the data dir",
-                      {Errc::internal, options.data_dir.string(), error.message()});
+        return failed(log, "cannot use the data dir", {Errc::internal, options.data_dir.string(), error.message()});
     }
 
     auto store = open_store(options, log, metrics);
