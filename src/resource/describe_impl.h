@@ -236,7 +236,7 @@ struct Codec<T> {
             if (made) {
                 object.insert_or_assign(property.name, std::move(*made));
             } else {
-                object.erase(property.name);
+                object.stable_erase(property.name);
             }
         }
         return out;

@@ -1,6 +1,7 @@
 // Label and field selectors as they stand in a query string or a LabelSelector. Pure values.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -35,6 +36,8 @@ public:
     [[nodiscard]] bool matches_fields(const json::Value& object) const;
     // The value if the selector pins this key to exactly one ("metadata.name=r1"), so that a list can be a get.
     [[nodiscard]] std::optional<std::string> pinned(std::string_view key) const;
+    // In the syntax of parse_labels, in the order of the requirements.
+    [[nodiscard]] std::string text() const;
     [[nodiscard]] const std::vector<Requirement>& requirements() const { return requirements_; }
 
 private:
