@@ -1,5 +1,5 @@
-// Durable puts against etcd over gRPC, its native protocol, with N clients in closed loops: the peer of the create
-// benchmark. One thread and one channel per client, as N independent clients would be. bench/run.py starts it.
+// Puts, gets and ranges against etcd over gRPC, its native protocol, with N clients in closed loops: the peer of our
+// create, get and list benchmarks. One thread and one channel per client, as N independent clients would be.
 #include <fmt/core.h>
 #include <grpcpp/create_channel.h>
 #include <grpcpp/generic/generic_stub.h>
@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <chrono>
 #include <fstream>
+#include <limits>
 #include <sstream>
 #include <string>
 #include <thread>
@@ -19,9 +20,10 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 struct Options {
-    std::string address, ca;
+    std::string address, ca, mode = "put";
     int clients = 1;
     int seconds = 5;
+    int requests = 0;  // in all; 0: as many as fit into `seconds`
     std::size_t value_bytes = 1024;
 };
 
@@ -36,13 +38,26 @@ void append_varint(std::string& out, std::size_t n) {
 }
 
 // etcdserverpb.PutRequest{bytes key = 1; bytes value = 2}, by hand: two fields are no reason for a code generator.
-std::string put_request(const std::string& key, const std::string& value) {
+// RangeRequest{bytes key = 1; bytes range_end = 2} has the same form.
+std::string two_fields(const std::string& first, const std::string& second) {
     std::string out = "\x0a";
-    append_varint(out, key.size());
-    out += key;
+    append_varint(out, first.size());
+    out += first;
+    if (second.empty()) return out;
     out += '\x12';
-    append_varint(out, value.size());
-    return out + value;
+    append_varint(out, second.size());
+    return out + second;
+}
+
+struct Call {
+    const char* method;
+    std::string request;
+};
+
+Call make_call(const Options& options, const std::string& value, int client, int i) {
+    if (options.mode == "get") return {"/etcdserverpb.KV/Range", two_fields("bench/0000/00000000", "")};
+    if (options.mode == "range") return {"/etcdserverpb.KV/Range", two_fields("bench/", "bench0")};  // '0' follows '/'
+    return {"/etcdserverpb.KV/Put", two_fields(fmt::format("bench/{:04}/{:08}", client, i), value)};
 }
 
 Outcome run_client(const Options& options, int number, Clock::time_point end) {
@@ -56,18 +71,21 @@ Outcome run_client(const Options& options, int number, Clock::time_point end) {
     }
     grpc::ChannelArguments arguments;
     arguments.SetInt("fairlead.bench.client", number);  // distinct arguments: a connection of its own
+    arguments.SetMaxReceiveMessageSize(-1);             // a range of 100,000 is one answer
     grpc::GenericStub stub(grpc::CreateCustomChannel(options.address, credentials, arguments));
     grpc::CompletionQueue queue;
     const std::string value(options.value_bytes, 'v');
     Outcome outcome;
-    for (int i = 0; Clock::now() < end; ++i) {
-        const grpc::Slice bytes(put_request(fmt::format("bench/{:04}/{:08}", number, i), value));
+    const int limit = options.requests > 0 ? options.requests / options.clients : std::numeric_limits<int>::max();
+    for (int i = 0; i < limit && Clock::now() < end; ++i) {
+        const Call made = make_call(options, value, number, i);
+        const grpc::Slice bytes(made.request);
         const grpc::ByteBuffer request(&bytes, 1);
         grpc::ByteBuffer response;
         grpc::Status status;
         grpc::ClientContext context;
         const auto started = Clock::now();
-        const auto call = stub.PrepareUnaryCall(&context, "/etcdserverpb.KV/Put", request, &queue);
+        const auto call = stub.PrepareUnaryCall(&context, made.method, request, &queue);
         call->StartCall();
         call->Finish(&response, &status, nullptr);
         void* tag = nullptr;
@@ -87,11 +105,13 @@ Outcome run_client(const Options& options, int number, Clock::time_point end) {
 
 int main(int argc, char** argv) {
     Options options;
-    CLI::App app("Durable puts against etcd over gRPC");
+    CLI::App app("Load against etcd over gRPC");
     app.add_option("--address", options.address)->required();
     app.add_option("--ca", options.ca, "TLS with this CA; without it plain");
     app.add_option("--clients", options.clients);
+    app.add_option("--mode", options.mode)->check(CLI::IsMember({"put", "get", "range"}));
     app.add_option("--seconds", options.seconds);
+    app.add_option("--requests", options.requests);
     app.add_option("--value-bytes", options.value_bytes);
     CLI11_PARSE(app, argc, argv);
 

@@ -1,0 +1,203 @@
+#!/usr/bin/env python3
+"""Runs the benchmarks beside their peers and prints a ratio for each: ./dev bench [names] (all without a name).
+
+  creates   durable creates of 1 KiB objects with 1, 16 and 64 clients over keep-alive TLS, beside etcd's durable puts
+  reads     GET of one object, LIST of 10,000 and 100,000, beside etcd's ranges
+  watch     time from sending a write to reading its event with 1, 100 and 1,000 watchers
+  memory    memory per object at 100,000 and 1,000,000 objects, and the time to start with 1,000,000
+
+--seconds N sets the length of one measurement (default 5), --objects N the size of the large store. Everything runs on
+loopback in temporary folders; nothing here decides a test.
+"""
+
+import argparse
+import base64
+import contextlib
+import json
+import os
+import shutil
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(ROOT / "tests" / "integration"))
+from harness import ROUTES, Fairlead, until  # noqa: E402
+
+TOOLS = ROOT / "build" / "release" / "bench"
+
+
+def free_port():
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+def tool(name, *args):
+    done = subprocess.run([TOOLS / name, *map(str, args)], capture_output=True, text=True)
+    if not done.stdout.strip():
+        raise SystemExit(f"{name} failed: {done.stderr}")
+    return json.loads(done.stdout.splitlines()[-1])
+
+
+def credentials(server):
+    pki = server.data / "pki"
+    return ["--ca", pki / "ca.crt", "--cert", pki / "admin.crt", "--key", pki / "admin.key"]
+
+
+@contextlib.contextmanager
+def fairlead(**options):
+    server = Fairlead("--log-level", "warn", **options).start()
+    try:
+        yield server
+    finally:
+        server.remove()
+
+
+@contextlib.contextmanager
+def etcd(pki):
+    """etcd with its own defaults (it syncs each batch), over TLS with the certificate that our server uses."""
+    folder = tempfile.mkdtemp(prefix="fairlead-etcd-")
+    client, peer = f"127.0.0.1:{free_port()}", f"http://127.0.0.1:{free_port()}"
+    process = subprocess.Popen(
+        ["etcd", "--data-dir", f"{folder}/data", "--listen-client-urls", f"https://{client}", "--advertise-client-urls",
+         f"https://{client}", "--listen-peer-urls", peer, "--initial-advertise-peer-urls", peer, "--initial-cluster",
+         f"default={peer}", "--cert-file", pki / "server.crt", "--key-file", pki / "server.key", "--log-level", "error"],
+        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    try:
+        until(lambda: subprocess.run(["etcdctl", "--endpoints", f"https://{client}", "--cacert", pki / "ca.crt", "endpoint",
+                                      "health"], capture_output=True, env={**os.environ, "ETCDCTL_API": "3"}).returncode == 0,
+              "etcd answers")
+        yield client
+    finally:
+        process.kill()
+        process.wait()
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def body_file(server, kind="{c}-{n}"):
+    """A Route of 1 KiB: the padding fills up what its other fields leave."""
+    body = {"metadata": {"name": "b" + kind, "annotations": {"pad": ""}},
+            "spec": {"host": "bench.example.com", "to": {"kind": "Service", "name": "web"}}}
+    body["metadata"]["annotations"]["pad"] = "x" * (1024 - len(json.dumps(body)))
+    path = server.data / "body.json"
+    path.write_text(json.dumps(body))
+    return path
+
+
+def create(server, clients, **limit):
+    (flag, value), = limit.items()
+    return tool("http_load", "--url", server.url, *credentials(server), "--clients", clients, f"--{flag}", value,
+                "--method", "POST", "--path", ROUTES, "--body-file", body_file(server))
+
+
+def row(name, ours, peers, unit="/s", more=""):
+    ratio = f"{ours / peers:5.2f} x" if peers else ""
+    print(f"{name:34} {ours:12,.1f}{unit:4} {peers:12,.1f}{unit:4} {ratio:>9}  {more}", flush=True)
+
+
+def header(title, peer="etcd"):
+    print(f"\n{title}\n{'':34} {'fairlead':>16} {peer:>16} {'ratio':>9}", flush=True)
+
+
+def creates(options):
+    header("durable creates of 1 KiB over TLS, requests per second")
+    for clients in (1, 16, 64):
+        with fairlead() as server:
+            with etcd(server.data / "pki") as peer:
+                theirs = tool("etcd_load", "--address", peer, "--ca", server.data / "pki/ca.crt", "--clients", clients,
+                              "--seconds", options.seconds)
+            ours = create(server, clients, seconds=options.seconds)
+            row(f"{clients} clients", ours["rps"], theirs["rps"],
+                more=f"p50 {ours['p50_ms']:.2f}/{theirs['p50_ms']:.2f} ms, p99 {ours['p99_ms']:.2f}/{theirs['p99_ms']:.2f} ms, "
+                     f"errors {ours['errors']}")
+
+
+def reads(options):
+    header("reads over TLS, milliseconds (a ratio below 1 means faster)")
+    with fairlead() as server, etcd(server.data / "pki") as peer:
+        put = ["--address", peer, "--ca", server.data / "pki/ca.crt"]
+        stored = 0
+        for count in (10_000, 100_000):
+            create(server, 64, requests=count - stored)
+            tool("etcd_load", *put, "--clients", 50, "--requests", count - stored, "--seconds", 600)
+            if stored == 0:
+                name = json.loads(subprocess.run(
+                    ["curl", "-s", "--cacert", server.data / "pki/ca.crt", "--cert", server.data / "pki/admin.crt", "--key",
+                     server.data / "pki/admin.key", f"{server.url}{ROUTES}?limit=1"],
+                    capture_output=True, check=True).stdout)["items"][0]["metadata"]["name"]
+                for clients in (1, 16):
+                    ours = tool("http_load", "--url", server.url, *credentials(server), "--clients", clients, "--seconds",
+                                options.seconds, "--path", f"{ROUTES}/{name}")
+                    theirs = tool("etcd_load", *put, "--mode", "get", "--clients", clients, "--seconds", options.seconds)
+                    row(f"GET one, {clients} clients, p50", ours["p50_ms"], theirs["p50_ms"], " ms",
+                        f"{ours['rps']:,.0f}/s beside {theirs['rps']:,.0f}/s")
+            stored = count
+            ours = tool("http_load", "--url", server.url, *credentials(server), "--clients", 1, "--requests", 10, "--path", ROUTES)
+            theirs = tool("etcd_load", *put, "--mode", "range", "--requests", 10, "--seconds", 600)
+            row(f"LIST of {count:,}, p50", ours["p50_ms"], theirs["p50_ms"], " ms")
+
+
+def watch(options):
+    print("\nwatch: from sending a write to reading its event, milliseconds\n"
+          f"{'':34} {'p50':>9} {'p99':>9} {'max':>9}   writes/s   events/s")
+    cases = [(1, 1, 1000), (100, 1, 1000), (1000, 1000, 1000), (1000, 10, 1000), (1000, 1, 100), (1000, 1, 1000)]
+    for watchers, namespaces, rate in cases:
+        with fairlead() as server:
+            got = tool("watch_load", "--address", server.host, *credentials(server), "--watchers", watchers, "--namespaces",
+                       namespaces, "--rate", rate, "--seconds", options.seconds)
+        share = "each sees all" if namespaces == 1 else f"each sees 1/{namespaces}"
+        print(f"{watchers:5} watchers, {share:20} {got['p50_ms']:9.2f} {got['p99_ms']:9.2f} {got['max_ms']:9.2f}"
+              f"   {got['writes_per_second']:8,.0f} {got['delivered'] / options.seconds:10,.0f}"
+              f"{'' if got['delivered'] == got['wanted'] else '   LOST ' + str(got['wanted'] - got['delivered'])}", flush=True)
+
+
+def resident(pid):
+    for line in Path(f"/proc/{pid}/status").read_text().splitlines():
+        if line.startswith("VmRSS"):
+            return int(line.split()[1]) * 1024
+
+
+def memory(options):
+    print("\nmemory of the whole server process, objects of 1 KiB")
+    with fairlead() as server:
+        empty = resident(server.process.pid)
+        stored = 0
+        for count in (options.objects // 10, options.objects):
+            made = create(server, 64, requests=count - stored)
+            stored = count
+            raw = 1024 + 180  # the body, and what the server adds: uid, timestamps, defaults, status
+            sample = server.request("GET", f"{ROUTES}?limit=1")[2]["items"][0]
+            raw = len(json.dumps(sample, separators=(",", ":")))
+            used = resident(server.process.pid) - empty
+            print(f"{count:10,} objects: {used / count:8,.0f} bytes each, {used / count / raw:5.2f} x their JSON of {raw} bytes"
+                  f"   (created at {made['rps']:,.0f}/s)", flush=True)
+        server.stop()
+        started = time.monotonic()
+        server.start()
+        took = time.monotonic() - started
+        used = resident(server.process.pid) - empty
+        print(f"start with {stored:,} objects: {took:.2f} s, then {used / stored / raw:.2f} x their JSON in memory")
+
+
+def main():
+    parser = argparse.ArgumentParser(prog="./dev bench", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    every = {"creates": creates, "reads": reads, "watch": watch, "memory": memory}
+    parser.add_argument("names", nargs="*", metavar="name")
+    parser.add_argument("--seconds", type=int, default=5)
+    parser.add_argument("--objects", type=int, default=1_000_000)
+    options = parser.parse_args()
+    for name in options.names or every:
+        if name not in every:
+            parser.error(f"no benchmark '{name}'; there are: {', '.join(every)}")
+    version = subprocess.run(["etcd", "--version"], capture_output=True, text=True).stdout.splitlines()[0]
+    print(f"{version}, {os.cpu_count()} cores, {time.strftime('%Y-%m-%d')}")
+    for name in options.names or every:
+        every[name](options)
+
+
+if __name__ == "__main__":
+    main()
