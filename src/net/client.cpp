@@ -1,0 +1,247 @@
+#include "net/client.h"
+
+#include <curl/curl.h>
+#include <fmt/core.h>
+
+#include "base/text.h"
+#include "net/handles.h"
+
+namespace fairlead::net {
+namespace {
+
+using Easy = std::unique_ptr<CURL, Free<curl_easy_cleanup>>;
+using List = std::unique_ptr<curl_slist, Free<curl_slist_free_all>>;
+
+constexpr std::size_t max_answer_bytes = 1024UL * 1024 * 1024;  // a list of a million objects of 1 KiB
+constexpr std::size_t max_line_bytes = 16 * 1024 * 1024;        // an object has at most 3 MiB; its watch event fits
+
+// What one call collects; curl's callbacks get a pointer to it.
+struct Call {
+    CURL* easy = nullptr;
+    Response response;
+    const std::function<bool(std::string_view)>* line = nullptr;  // null: not a stream
+    std::string partial;                                          // the line that has not ended yet
+    bool stopped = false;                                         // the caller has seen enough
+    bool too_large = false;
+};
+
+std::size_t on_header(char* data, std::size_t, std::size_t size, void* context) {
+    auto& call = *static_cast<Call*>(context);
+    const auto text = trim({data, size});
+    // A status line starts anew: after 100 Continue comes the real one.
+    if (text.starts_with("HTTP/")) {
+        call.response.headers = {};
+    } else if (const auto colon = text.find(':'); colon != std::string_view::npos) {
+        call.response.headers.add(std::string(trim(text.substr(0, colon))), std::string(trim(text.substr(colon + 1))));
+    }
+    return size;
+}
+
+bool deliver_lines(Call& call, std::string_view bytes) {
+    while (!bytes.empty()) {
+        const auto end = bytes.find('\n');
+        if (end == std::string_view::npos) {
+            call.partial.append(bytes);
+            call.too_large = call.partial.size() > max_line_bytes;
+            return !call.too_large;
+        }
+        bool more = true;
+        if (call.partial.empty()) {
+            more = (*call.line)(bytes.substr(0, end));
+        } else {
+            call.partial.append(bytes.substr(0, end));
+            more = (*call.line)(call.partial);
+            call.partial.clear();
+        }
+        bytes.remove_prefix(end + 1);
+        if (!more) {
+            call.stopped = true;
+            return false;
+        }
+    }
+    return true;
+}
+
+// Anything but `size` makes curl end the transfer.
+std::size_t on_body(char* data, std::size_t, std::size_t size, void* context) {
+    auto& call = *static_cast<Call*>(context);
+    if (call.line != nullptr) {
+        long status = 0;
+        curl_easy_getinfo(call.easy, CURLINFO_RESPONSE_CODE, &status);
+        if (status == 200) return deliver_lines(call, {data, size}) ? size : 0;
+    }
+    call.too_large = call.response.body.size() + size > max_answer_bytes;
+    if (call.too_large) return 0;
+    call.response.body.append(data, size);
+    return size;
+}
+
+void set_blob(CURL* easy, CURLoption option, const std::string& pem) {
+    if (pem.empty()) return;
+    curl_blob blob{};
+    blob.data = const_cast<char*>(pem.data());  // curl copies it
+    blob.len = pem.size();
+    blob.flags = CURL_BLOB_COPY;
+    curl_easy_setopt(easy, option, &blob);
+}
+
+bool append(List& list, const std::string& text) {
+    curl_slist* longer = curl_slist_append(list.get(), text.c_str());
+    if (longer == nullptr) return false;
+    (void)list.release();
+    list.reset(longer);
+    return true;
+}
+
+}  // namespace
+
+struct Client::Impl {
+    ClientOptions options;
+    Easy easy;
+    char reason[CURL_ERROR_SIZE] = "";
+
+    Result<Response> perform(const ClientRequest& request, Call& call, std::chrono::milliseconds limit);
+    Result<List> make_headers(const ClientRequest& request) const;
+    void set_method(const ClientRequest& request);
+    void set_tls();
+    [[nodiscard]] tl::unexpected<Error> error(CURLcode code, const ClientRequest& request) const;
+};
+
+Client::Client(ClientOptions options) : impl_(std::make_unique<Impl>()) {
+    impl_->options = std::move(options);
+    while (impl_->options.base_url.ends_with('/')) impl_->options.base_url.pop_back();
+    impl_->easy.reset(curl_easy_init());
+}
+Client::~Client() = default;
+Client::Client(Client&&) noexcept = default;
+
+Result<Response> Client::send(const ClientRequest& request) {
+    Call call;
+    return impl_->perform(request, call, impl_->options.timeout);
+}
+
+Result<Response> Client::stream(const ClientRequest& request, const std::function<bool(std::string_view)>& line,
+                                std::optional<std::chrono::milliseconds> limit) {
+    Call call;
+    call.line = &line;
+    return impl_->perform(request, call, limit.value_or(std::chrono::milliseconds{0}));
+}
+
+Result<List> Client::Impl::make_headers(const ClientRequest& request) const {
+    List list;
+    bool whole = append(list, "Expect:");  // curl would wait for 100 Continue before larger bodies
+    for (const auto& [name, value] : request.headers.items()) {
+        if ((name + value).find_first_of(std::string_view("\r\n\0", 3)) != std::string::npos) {
+            return fail(Errc::invalid, name, "a header with a line end in it cannot be sent");
+        }
+        whole = whole && append(list, value.empty() ? name + ";" : fmt::format("{}: {}", name, value));
+    }
+    if (!options.bearer_token.empty()) whole = whole && append(list, "Authorization: Bearer " + options.bearer_token);
+    if (!whole) return fail(Errc::internal, "out of memory");
+    return list;
+}
+
+void Client::Impl::set_method(const ClientRequest& request) {
+    CURL* curl = easy.get();
+    if (request.method == "HEAD") {
+        curl_easy_setopt(curl, CURLOPT_NOBODY, 1L);
+        return;
+    }
+    // Bodies go with any method; POSTFIELDS sets POST, the custom request renames it.
+    if (!request.body.empty() || request.method == "POST" || request.method == "PUT" || request.method == "PATCH") {
+        curl_easy_setopt(curl, CURLOPT_POSTFIELDSIZE_LARGE, static_cast<curl_off_t>(request.body.size()));
+        curl_easy_setopt(curl, CURLOPT_POSTFIELDS, request.body.c_str());
+    }
+    curl_easy_setopt(curl, CURLOPT_CUSTOMREQUEST, request.method.c_str());
+}
+
+void Client::Impl::set_tls() {
+    CURL* curl = easy.get();
+    curl_easy_setopt(curl, CURLOPT_SSLCERTTYPE, "PEM");
+    curl_easy_setopt(curl, CURLOPT_SSLKEYTYPE, "PEM");
+    set_blob(curl, CURLOPT_CAINFO_BLOB, options.ca_pem);
+    set_blob(curl, CURLOPT_SSLCERT_BLOB, options.certificate_pem);
+    set_blob(curl, CURLOPT_SSLKEY_BLOB, options.key_pem);
+    if (options.insecure_skip_verify) {
+        curl_easy_setopt(curl, CURLOPT_SSL_VERIFYPEER, 0L);
+        curl_easy_setopt(curl, CURLOPT_SSL_VERIFYHOST, 0L);
+    }
+}
+
+Result<Response> Client::Impl::perform(const ClientRequest& request, Call& call, std::chrono::milliseconds limit) {
+    CURL* curl = easy.get();
+    if (curl == nullptr) return fail(Errc::internal, "libcurl cannot be initialised");
+    const auto headers = make_headers(request);
+    if (!headers) return fail(headers.error());
+    const auto url = options.base_url + request.target;
+
+    curl_easy_reset(curl);  // options only: the connection stays
+    reason[0] = '\0';
+    call.easy = curl;
+    curl_easy_setopt(curl, CURLOPT_NOSIGNAL, 1L);
+    curl_easy_setopt(curl, CURLOPT_ERRORBUFFER, reason);
+    curl_easy_setopt(curl, CURLOPT_PROTOCOLS_STR, "http,https");
+    curl_easy_setopt(curl, CURLOPT_HTTP_VERSION, static_cast<long>(CURL_HTTP_VERSION_1_1));
+    curl_easy_setopt(curl, CURLOPT_URL, url.c_str());
+    curl_easy_setopt(curl, CURLOPT_PATH_AS_IS, 1L);
+    curl_easy_setopt(curl, CURLOPT_PROXY, "");  // the API is asked directly, whatever http_proxy says
+    curl_easy_setopt(curl, CURLOPT_USERAGENT, options.user_agent.c_str());
+    curl_easy_setopt(curl, CURLOPT_HTTPHEADER, headers->get());
+    curl_easy_setopt(curl, CURLOPT_CONNECTTIMEOUT_MS, static_cast<long>(options.connect_timeout.count()));
+    curl_easy_setopt(curl, CURLOPT_TIMEOUT_MS, static_cast<long>(limit.count()));
+    curl_easy_setopt(curl, CURLOPT_HEADERFUNCTION, on_header);
+    curl_easy_setopt(curl, CURLOPT_HEADERDATA, &call);
+    curl_easy_setopt(curl, CURLOPT_WRITEFUNCTION, on_body);
+    curl_easy_setopt(curl, CURLOPT_WRITEDATA, &call);
+    curl_easy_setopt(curl, CURLOPT_TCP_KEEPALIVE, 1L);
+    set_method(request);
+    set_tls();
+
+    const CURLcode code = curl_easy_perform(curl);
+    long status = 0;
+    curl_easy_getinfo(curl, CURLINFO_RESPONSE_CODE, &status);
+    call.response.status = static_cast<int>(status);
+    const bool streamed = call.line != nullptr && status == 200;
+    if (call.too_large) {
+        return fail(Errc::too_large, fmt::format("{} {}: the answer exceeds the limit of {} bytes", request.method, url,
+                                                 streamed ? max_line_bytes : max_answer_bytes));
+    }
+    const bool limit_passed = streamed && code == CURLE_OPERATION_TIMEDOUT;
+    if (code != CURLE_OK && !call.stopped && !limit_passed) return error(code, request);
+    if (code == CURLE_OK && streamed && !call.partial.empty()) (*call.line)(call.partial);
+    return std::move(call.response);
+}
+
+tl::unexpected<Error> Client::Impl::error(CURLcode code, const ClientRequest& request) const {
+    const std::string why = reason[0] != '\0' ? reason : curl_easy_strerror(code);
+    const auto& server = options.base_url;
+    switch (code) {
+        case CURLE_OPERATION_TIMEDOUT:
+            return fail(Errc::timeout, fmt::format("no answer from {} to {} {} in time: {}", server, request.method,
+                                                   request.target, why));
+        case CURLE_URL_MALFORMAT:
+        case CURLE_UNSUPPORTED_PROTOCOL:
+            return fail(Errc::invalid, fmt::format("\"{}{}\" is not an http or https address", server, request.target));
+        case CURLE_PEER_FAILED_VERIFICATION:
+            return fail(Errc::invalid, fmt::format("the certificate of {} is not trusted: {}", server, why));
+        case CURLE_SSL_CERTPROBLEM:
+            return fail(Errc::invalid, fmt::format("the client certificate or its key cannot be used: {}", why));
+        case CURLE_SSL_CACERT_BADFILE:
+            return fail(Errc::invalid, fmt::format("the CA certificate cannot be used: {}", why));
+        case CURLE_SSL_CONNECT_ERROR:
+            return fail(Errc::invalid, fmt::format("TLS with {} failed: {}", server, why));
+        default:
+            break;
+    }
+    // With TLS 1.3 the server's verdict on our certificate arrives after the handshake, as an alert while reading.
+    if (why.find("alert") != std::string::npos) {
+        return fail(Errc::invalid, fmt::format("{} refused our client certificate: {}", server, why));
+    }
+    if (code == CURLE_COULDNT_CONNECT || code == CURLE_COULDNT_RESOLVE_HOST) {
+        return fail(Errc::unavailable, fmt::format("cannot connect to {}: {}", server, why));
+    }
+    return fail(Errc::unavailable, fmt::format("the connection to {} broke during {} {}: {}", server, request.method,
+                                               request.target, why));
+}
+
+}  // namespace fairlead::net
