@@ -75,11 +75,13 @@ struct Node {
 // recursion would otherwise be mostly error plumbing. It does not leave this file.
 struct Failed {
     Error error;
+    bool about_limits_or_duplicates = false;  // not about syntax: holds for JSON text too
 };
 
-[[noreturn]] void refuse(const yaml_mark_t& mark, const std::string& what, Errc code = Errc::invalid) {
-    throw Failed{
-        Error{code, {}, fmt::format("invalid YAML at line {} column {}: {}", mark.line + 1, mark.column + 1, what)}};
+[[noreturn]] void refuse(const yaml_mark_t& mark, const std::string& what, Errc code = Errc::invalid,
+                         bool duplicate = false) {
+    const auto where = fmt::format("invalid YAML at line {} column {}: {}", mark.line + 1, mark.column + 1, what);
+    throw Failed{Error{code, {}, where}, duplicate || code == Errc::too_large};
 }
 
 class Composer {
@@ -106,7 +108,7 @@ public:
 private:
     const yaml_event_t& next() {
         const auto* event = events_.next();
-        if (event == nullptr) throw Failed{events_.error()};
+        if (event == nullptr) throw Failed{events_.error(), false};
         return *event;
     }
 
@@ -208,7 +210,7 @@ private:
                                text_of(event.data.scalar.value, event.data.scalar.length) == "<<";
             const std::string name = key(event);
             if (!merge && members.contains(name)) {
-                refuse(key_mark, fmt::format("key \"{}\" is already set in this map", name));
+                refuse(key_mark, fmt::format("key \"{}\" is already set in this map", name), Errc::invalid, true);
             }
             if (!path_.empty()) path_ += '.';
             path_ += name;
@@ -292,7 +294,9 @@ private:
     std::size_t alias_bytes_ = 0;
 };
 
-// Some JSON is no YAML to libyaml: surrogate pairs in escapes, keys above 1024 characters, tabs as indentation.
+// JSON is not quite YAML: libyaml refuses surrogate pairs in escapes, keys above 1024 characters and tabs as
+// indentation, and it folds U+2028 and its kin inside quotes. So text that is JSON is read as JSON, as kubectl does,
+// and the YAML reader only adds line numbers and finds duplicate keys.
 bool may_be_json(std::string_view text) {
     const auto start = text.find_first_not_of(" \t\r\n");
     return start != std::string_view::npos && (text[start] == '{' || text[start] == '[');
@@ -314,21 +318,19 @@ Result<std::vector<YamlDocument>> parse_yaml(std::string_view text, const YamlLi
         return fail(Errc::too_large,
                     fmt::format("{} bytes of YAML, at most {} are read", text.size(), limits.max_bytes));
     }
+    auto json = may_be_json(text) ? parse(text) : fail(Errc::invalid, "no JSON");
     try {
-        return Composer(text, limits).compose();
+        auto documents = Composer(text, limits).compose();
+        if (json && documents.size() == 1) documents.front().value = std::move(*json);
+        return documents;
     } catch (Failed& failed) {
-        if (may_be_json(text) && failed.error.code == Errc::invalid &&
-            failed.error.message.find("is already set in this map") == std::string::npos) {
-            if (auto value = parse(text)) {
-                std::vector<YamlDocument> documents;
-                documents.push_back({.value = std::move(*value), .line = 1, .lines = {}});
-                return documents;
-            }
-        }
-        return fail(std::move(failed.error));
+        if (!json || failed.about_limits_or_duplicates) return fail(std::move(failed.error));
     } catch (const std::exception& exception) {  // bad_alloc, length_error
         return fail(Errc::internal, fmt::format("cannot read YAML: {}", exception.what()));
     }
+    std::vector<YamlDocument> documents;
+    documents.push_back({.value = std::move(*json), .line = 1, .lines = {}});
+    return documents;
 }
 
 }  // namespace fairlead::json

@@ -34,7 +34,7 @@ std::optional<Value> integer(std::string_view text) {
         if (mark == 'x' || mark == 'X') base = 16;
         if (mark == 'o' || mark == 'O' || digit(mark)) base = 8;
         if (mark == 'b' || mark == 'B') base = 2;
-        text.remove_prefix(digit(mark) ? 1 : 2);
+        if (base != 10) text.remove_prefix(digit(mark) ? 1 : 2);
     }
     std::uint64_t magnitude = 0;
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), magnitude, base);
