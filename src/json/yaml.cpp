@@ -5,8 +5,6 @@
 #include <fmt/core.h>
 #include <yaml.h>
 
-#include <set>
-
 #include "json/numbers.h"
 #include "json/yaml_scalar.h"
 
@@ -22,7 +20,8 @@ boost::json::string_view boosted(std::string_view text) { return {text.data(), t
 class EventParser {
 public:
     explicit EventParser(std::string_view text) {
-        if (yaml_parser_initialize(&parser_) == 0) throw std::bad_alloc();
+        if (yaml_parser_initialize(&parser_) == 0) return;  // out of memory: next() reports it
+        ready_ = true;
         yaml_parser_set_input_string(&parser_, reinterpret_cast<const unsigned char*>(text.data()), text.size());
     }
     ~EventParser() {
@@ -35,7 +34,7 @@ public:
     // The next event, valid until the next call; nothing on an error.
     const yaml_event_t* next() {
         yaml_event_delete(&event_);
-        return yaml_parser_parse(&parser_, &event_) == 0 ? nullptr : &event_;
+        return !ready_ || yaml_parser_parse(&parser_, &event_) == 0 ? nullptr : &event_;
     }
 
     [[nodiscard]] Error error() const {
@@ -54,6 +53,7 @@ public:
 private:
     yaml_parser_t parser_{};
     yaml_event_t event_{};
+    bool ready_ = false;
 };
 
 std::string_view text_of(const unsigned char* text, std::size_t size) {
@@ -71,106 +71,103 @@ struct Node {
     std::size_t height = 0;  // levels of lists and maps
 };
 
-// Composes one document after the other. Errors leave through the `Failed` exception, caught in parse_yaml: the
-// recursion would otherwise be mostly error plumbing. It does not leave this file.
-struct Failed {
-    Error error;
-    bool about_limits_or_duplicates = false;  // not about syntax: holds for JSON text too
-};
-
-[[noreturn]] void refuse(const yaml_mark_t& mark, const std::string& what, Errc code = Errc::invalid,
-                         bool duplicate = false) {
-    const auto where = fmt::format("invalid YAML at line {} column {}: {}", mark.line + 1, mark.column + 1, what);
-    throw Failed{Error{code, {}, where}, duplicate || code == Errc::too_large};
+std::string placed(const yaml_mark_t& mark, const std::string& what) {
+    return fmt::format("invalid YAML at line {} column {}: {}", mark.line + 1, mark.column + 1, what);
+}
+tl::unexpected<Error> refuse(const yaml_mark_t& mark, const std::string& what, Errc code = Errc::invalid) {
+    return fail(code, placed(mark, what));
 }
 
+// Composes one document after the other.
 class Composer {
 public:
     Composer(std::string_view text, const YamlLimits& limits) : events_(text), limits_(limits) {}
 
-    std::vector<YamlDocument> compose() {
+    Result<std::vector<YamlDocument>> compose() {
         std::vector<YamlDocument> documents;
         while (true) {
-            const auto& event = next();
-            if (event.type == YAML_STREAM_END_EVENT) return documents;
-            if (event.type != YAML_DOCUMENT_START_EVENT) continue;  // stream start, document end
+            const auto* event = events_.next();
+            if (event == nullptr) return fail(events_.error());
+            if (event->type == YAML_STREAM_END_EVENT) return documents;
+            if (event->type != YAML_DOCUMENT_START_EVENT) continue;  // stream start, document end
             anchors_.clear();
             path_.clear();
             document_ = {};
-            const auto& first = next();
-            document_.line = first.start_mark.line + 1;
-            document_.value = node(first, 0).value;
+            auto root = next_node(0);
+            if (!root) return fail(std::move(root.error()));
+            document_.value = std::move(root->value);
             // "a: 1\n---\n# only a comment" ends in an empty document: nothing to tell anybody about.
             if (!document_.value.is_null()) documents.push_back(std::move(document_));
         }
     }
 
-private:
-    const yaml_event_t& next() {
-        const auto* event = events_.next();
-        if (event == nullptr) throw Failed{events_.error(), false};
-        return *event;
-    }
+    // Failed because a key stands twice: no matter of syntax, so it holds for JSON text too.
+    [[nodiscard]] bool found_duplicate() const { return found_duplicate_; }
 
-    void count(const yaml_mark_t& mark, std::size_t nodes, std::size_t alias_bytes) {
+private:
+    Result<void> count(const yaml_mark_t& mark, std::size_t nodes, std::size_t alias_bytes) {
         nodes_ += nodes;
         alias_bytes_ += alias_bytes;
         if (nodes_ > limits_.max_nodes) {
-            refuse(mark, fmt::format("more than {} values (aliases count)", limits_.max_nodes), Errc::too_large);
+            return refuse(mark, fmt::format("more than {} values (aliases count)", limits_.max_nodes), Errc::too_large);
         }
         if (alias_bytes_ > limits_.max_bytes) {
-            refuse(mark, fmt::format("aliases expand to more than {} bytes", limits_.max_bytes), Errc::too_large);
+            return refuse(mark, fmt::format("aliases expand to more than {} bytes", limits_.max_bytes),
+                          Errc::too_large);
         }
+        return {};
+    }
+
+    Result<Node> next_node(std::size_t depth) {
+        const auto* event = events_.next();
+        if (event == nullptr) return fail(events_.error());
+        if (depth == 0) document_.line = event->start_mark.line + 1;
+        return node(*event, depth);
     }
 
     // Composes the node that starts with `event`, at `depth` levels below the document.
-    Node node(const yaml_event_t& event, std::size_t depth) {
+    Result<Node> node(const yaml_event_t& event, std::size_t depth) {
         if (!path_.empty() && path_.size() <= max_path_bytes) document_.lines.emplace(path_, event.start_mark.line + 1);
-        std::string anchor;
-        Node made;
         const auto mark = event.start_mark;
-        switch (event.type) {
-            case YAML_ALIAS_EVENT:
-                return alias(event, depth);
-            case YAML_SCALAR_EVENT:
-                count(mark, 1, 0);
-                anchor = text_of(event.data.scalar.anchor);
-                made.value = scalar(event);
-                made.bytes = event.data.scalar.length;
-                break;
-            case YAML_SEQUENCE_START_EVENT:
-                anchor = text_of(event.data.sequence_start.anchor);
-                check_tag(mark, text_of(event.data.sequence_start.tag), YAML_SEQ_TAG);
-                made = sequence(mark, depth);
-                break;
-            case YAML_MAPPING_START_EVENT:
-                anchor = text_of(event.data.mapping_start.anchor);
-                check_tag(mark, text_of(event.data.mapping_start.tag), YAML_MAP_TAG);
-                made = mapping(mark, depth);
-                break;
-            default:
-                refuse(mark, "a value is expected");
+        std::string anchor;
+        Result<Node> made;
+        if (event.type == YAML_ALIAS_EVENT) return alias(event, depth);
+        if (event.type == YAML_SCALAR_EVENT) {
+            anchor = text_of(event.data.scalar.anchor);
+            made = scalar(event);
+        } else if (event.type == YAML_SEQUENCE_START_EVENT) {
+            anchor = text_of(event.data.sequence_start.anchor);
+            const auto fits = check_tag(mark, text_of(event.data.sequence_start.tag), YAML_SEQ_TAG);
+            made = fits ? sequence(mark, depth) : fail(fits.error());
+        } else if (event.type == YAML_MAPPING_START_EVENT) {
+            anchor = text_of(event.data.mapping_start.anchor);
+            const auto fits = check_tag(mark, text_of(event.data.mapping_start.tag), YAML_MAP_TAG);
+            made = fits ? mapping(mark, depth) : fail(fits.error());
+        } else {
+            return refuse(mark, "a value is expected");
         }
-        if (!anchor.empty()) anchors_[anchor] = made;
+        if (made && !anchor.empty()) anchors_[anchor] = *made;
         return made;
     }
 
-    void enter(const yaml_mark_t& mark, std::size_t depth) {
-        if (depth >= max_depth) refuse(mark, fmt::format("nested deeper than {}", max_depth));
-        count(mark, 1, 0);
+    Result<void> enter(const yaml_mark_t& mark, std::size_t depth) {
+        if (depth >= max_depth) return refuse(mark, fmt::format("nested deeper than {}", max_depth));
+        return count(mark, 1, 0);
     }
 
-    Node alias(const yaml_event_t& event, std::size_t depth) {
+    Result<Node> alias(const yaml_event_t& event, std::size_t depth) {
         const std::string name(text_of(event.data.alias.anchor));
         const auto found = anchors_.find(name);
         if (found == anchors_.end()) {
-            refuse(event.start_mark,
-                   fmt::format("unknown anchor '{}' (it must stand before, and not contain itself)", name));
+            const auto what = fmt::format("unknown anchor '{}' (it must stand before, and not contain itself)", name);
+            return refuse(event.start_mark, what);
         }
         if (depth + found->second.height > max_depth) {
-            refuse(event.start_mark, fmt::format("nested deeper than {}", max_depth));
+            return refuse(event.start_mark, fmt::format("nested deeper than {}", max_depth));
         }
-        count(event.start_mark, found->second.nodes, found->second.bytes);
+        if (auto counted = count(event.start_mark, found->second.nodes, found->second.bytes); !counted) {
+            return fail(std::move(counted.error()));
+        }
         return found->second;
     }
 
@@ -180,62 +177,71 @@ private:
         parent.height = std::max(parent.height, child.height + 1);
     }
 
-    Node sequence(const yaml_mark_t& mark, std::size_t depth) {
-        enter(mark, depth);
+    Result<Node> sequence(const yaml_mark_t& mark, std::size_t depth) {
+        if (auto entered = enter(mark, depth); !entered) return fail(std::move(entered.error()));
         Node made{.value = Array(), .nodes = 1, .bytes = 0, .height = 1};
         auto& items = made.value.get_array();
         const auto path_size = path_.size();
         while (true) {
-            const auto& event = next();
-            if (event.type == YAML_SEQUENCE_END_EVENT) return made;
+            const auto* event = events_.next();
+            if (event == nullptr) return fail(events_.error());
+            if (event->type == YAML_SEQUENCE_END_EVENT) return made;
             path_ += fmt::format("[{}]", items.size());
-            Node item = node(event, depth + 1);
+            auto item = node(*event, depth + 1);
+            if (!item) return item;
             path_.resize(path_size);
-            absorb(made, item);
-            items.push_back(std::move(item.value));
+            absorb(made, *item);
+            items.push_back(std::move(item->value));
         }
     }
 
-    Node mapping(const yaml_mark_t& mark, std::size_t depth) {
-        enter(mark, depth);
+    Result<Node> mapping(const yaml_mark_t& mark, std::size_t depth) {
+        if (auto entered = enter(mark, depth); !entered) return fail(std::move(entered.error()));
         Node made{.value = Object(), .nodes = 1, .bytes = 0, .height = 1};
         auto& members = made.value.get_object();
         std::vector<Value> merges;
         const auto path_size = path_.size();
         while (true) {
-            const auto& event = next();
-            if (event.type == YAML_MAPPING_END_EVENT) break;
-            const auto key_mark = event.start_mark;
-            const bool merge = event.type == YAML_SCALAR_EVENT && event.data.scalar.style == YAML_PLAIN_SCALAR_STYLE &&
-                               text_of(event.data.scalar.value, event.data.scalar.length) == "<<";
-            const std::string name = key(event);
-            if (!merge && members.contains(name)) {
-                refuse(key_mark, fmt::format("key \"{}\" is already set in this map", name), Errc::invalid, true);
+            const auto* event = events_.next();
+            if (event == nullptr) return fail(events_.error());
+            if (event->type == YAML_MAPPING_END_EVENT) break;
+            const auto key_mark = event->start_mark;
+            const bool merge = is_merge(*event);
+            auto name = key(*event);
+            if (!name) return fail(std::move(name.error()));
+            if (!merge && members.contains(*name)) {
+                found_duplicate_ = true;
+                return refuse(key_mark, fmt::format("key \"{}\" is already set in this map", *name));
             }
             if (!path_.empty()) path_ += '.';
-            path_ += name;
-            const auto& value_event = next();
-            Node value = node(value_event, depth + 1);
+            path_ += *name;
+            auto value = next_node(depth + 1);
+            if (!value) return value;
             path_.resize(path_size);
-            absorb(made, value);
-            made.bytes += name.size();
-            if (merge) {
-                check_merge(key_mark, value.value);
-                merges.push_back(std::move(value.value));
+            absorb(made, *value);
+            made.bytes += name->size();
+            if (!merge) {
+                members.emplace(boosted(*name), std::move(value->value));
+            } else if (can_merge(value->value)) {
+                merges.push_back(std::move(value->value));
             } else {
-                members.emplace(boosted(name), std::move(value.value));
+                return refuse(key_mark, "<< takes a map or a list of maps");
             }
         }
         for (const auto& value : merges) merge_into(members, value);
         return made;
     }
 
-    static void check_merge(const yaml_mark_t& mark, const Value& value) {
+    static bool is_merge(const yaml_event_t& event) {
+        return event.type == YAML_SCALAR_EVENT && event.data.scalar.style == YAML_PLAIN_SCALAR_STYLE &&
+               text_of(event.data.scalar.value, event.data.scalar.length) == "<<";
+    }
+
+    static bool can_merge(const Value& value) {
         const auto* list = value.if_array();
-        const bool fits = value.is_object() ||
-                          (list != nullptr &&
-                           std::all_of(list->begin(), list->end(), [](const Value& item) { return item.is_object(); }));
-        if (!fits) refuse(mark, "<< takes a map or a list of maps");
+        return value.is_object() || (list != nullptr && std::all_of(list->begin(), list->end(), [](const Value& item) {
+                                         return item.is_object();
+                                     }));
     }
 
     // Keys that are there win; earlier maps of a list win over later ones.
@@ -248,41 +254,44 @@ private:
     }
 
     // JSON has only string keys: numbers and booleans become their text, as sigs.k8s.io/yaml does.
-    std::string key(const yaml_event_t& event) {
-        Value value;
-        if (event.type == YAML_ALIAS_EVENT) {
-            value = alias(event, max_depth).value;
-        } else if (event.type == YAML_SCALAR_EVENT) {
-            count(event.start_mark, 1, 0);
-            value = scalar(event);
+    Result<std::string> key(const yaml_event_t& event) {
+        Result<Node> made = Node{};
+        if (event.type == YAML_ALIAS_EVENT) made = alias(event, max_depth);
+        if (event.type == YAML_SCALAR_EVENT) {
+            made = scalar(event);
             const std::string anchor(text_of(event.data.scalar.anchor));
-            if (!anchor.empty()) anchors_[anchor] = Node{value, 1, event.data.scalar.length, 0};
+            if (made && !anchor.empty()) anchors_[anchor] = *made;
         }
-        if (const auto* text = value.if_string()) return std::string(view(*text));
-        if (value.is_bool() || value.is_number()) return serialize(value);
-        refuse(event.start_mark, "a key must be a string, a number or a boolean");
+        if (!made) return fail(std::move(made.error()));
+        if (const auto* text = made->value.if_string()) return std::string(view(*text));
+        if (made->value.is_bool() || made->value.is_number()) return serialize(made->value);
+        return refuse(event.start_mark, "a key must be a string, a number or a boolean");
     }
 
-    static void check_tag(const yaml_mark_t& mark, std::string_view tag, std::string_view expected) {
-        if (tag.empty() || tag == "!" || tag == expected) return;
-        refuse(mark, fmt::format("tag {} is not supported here", tag));
+    static Result<void> check_tag(const yaml_mark_t& mark, std::string_view tag, std::string_view expected) {
+        if (tag.empty() || tag == "!" || tag == expected) return {};
+        return refuse(mark, fmt::format("tag {} is not supported here", tag));
     }
 
-    static Value scalar(const yaml_event_t& event) {
+    Result<Node> scalar(const yaml_event_t& event) {
+        if (auto counted = count(event.start_mark, 1, 0); !counted) return fail(std::move(counted.error()));
         const auto text = text_of(event.data.scalar.value, event.data.scalar.length);
         const auto tag = text_of(event.data.scalar.tag);
-        const Value as_string(boosted(text));
-        if (tag == YAML_STR_TAG || tag == "!") return as_string;
-        if (tag.empty() && event.data.scalar.style != YAML_PLAIN_SCALAR_STYLE) return as_string;
+        Node made{.value = nullptr, .nodes = 1, .bytes = text.size(), .height = 0};
+        const bool quoted = event.data.scalar.style != YAML_PLAIN_SCALAR_STYLE;
+        if (tag == YAML_STR_TAG || tag == "!" || (tag.empty() && quoted)) {
+            made.value = boosted(text);
+            return made;
+        }
         auto resolved = resolve_plain(text);
-        if (!resolved) refuse(event.start_mark, resolved.error().message);
-        if (tag.empty()) return std::move(*resolved);
-        const bool fits = (tag == YAML_NULL_TAG && resolved->is_null()) ||
+        if (!resolved) return refuse(event.start_mark, resolved.error().message);
+        const bool fits = tag.empty() || (tag == YAML_NULL_TAG && resolved->is_null()) ||
                           (tag == YAML_BOOL_TAG && resolved->is_bool()) ||
                           (tag == YAML_INT_TAG && (resolved->is_int64() || resolved->is_uint64())) ||
                           (tag == YAML_FLOAT_TAG && resolved->is_number());
-        if (!fits) refuse(event.start_mark, fmt::format("cannot read \"{}\" as {}", text.substr(0, 80), tag));
-        return std::move(*resolved);
+        if (!fits) return refuse(event.start_mark, fmt::format("cannot read \"{}\" as {}", text.substr(0, 80), tag));
+        made.value = std::move(*resolved);
+        return made;
     }
 
     EventParser events_;
@@ -292,6 +301,7 @@ private:
     std::string path_;
     std::size_t nodes_ = 0;
     std::size_t alias_bytes_ = 0;
+    bool found_duplicate_ = false;
 };
 
 // JSON is not quite YAML: libyaml refuses surrogate pairs in escapes, keys above 1024 characters and tabs as
@@ -320,11 +330,11 @@ Result<std::vector<YamlDocument>> parse_yaml(std::string_view text, const YamlLi
     }
     auto json = may_be_json(text) ? parse(text) : fail(Errc::invalid, "no JSON");
     try {
-        auto documents = Composer(text, limits).compose();
-        if (json && documents.size() == 1) documents.front().value = std::move(*json);
-        return documents;
-    } catch (Failed& failed) {
-        if (!json || failed.about_limits_or_duplicates) return fail(std::move(failed.error));
+        Composer composer(text, limits);
+        auto documents = composer.compose();
+        if (documents && json && documents->size() == 1) documents->front().value = std::move(*json);
+        const bool binding = composer.found_duplicate() || (!documents && documents.error().code == Errc::too_large);
+        if (documents || !json || binding) return documents;
     } catch (const std::exception& exception) {  // bad_alloc, length_error
         return fail(Errc::internal, fmt::format("cannot read YAML: {}", exception.what()));
     }
