@@ -1,0 +1,96 @@
+// What a person asked for, as plain values: command_line.cpp fills these from the arguments, the commands read them.
+#pragma once
+
+#include <chrono>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/log.h"
+
+namespace fairlead::cli {
+
+struct ServeOptions {
+    std::filesystem::path data_dir;
+    std::string api_listen = "127.0.0.1:7443";
+    std::string store = "embedded:";  // or "memory:"
+    std::vector<std::string> apply;   // manifests applied at start
+    LogLevel log_level = LogLevel::info;
+    LogFormat log_format = LogFormat::text;
+};
+
+// How to find the server; every client command has these.
+struct ConnectionOptions {
+    std::string kubeconfig;
+    std::string context;
+    std::string name_space;  // -n; empty = the context's
+    std::string data_dir;
+    std::chrono::milliseconds request_timeout{60'000};
+};
+
+enum class Output { table, wide, yaml, json, name };
+
+// What `get`, `describe`, `delete` and `wait` act on: TYPE[,TYPE] [NAME...], or TYPE/NAME...
+struct Selection {
+    std::vector<std::string> arguments;
+    std::string labels;
+    std::string fields;
+    bool all_namespaces = false;
+};
+
+enum class DryRun { none, server };
+
+struct ApplyOptions {
+    ConnectionOptions connection;
+    std::vector<std::string> files;
+    DryRun dry_run = DryRun::none;
+    std::string validate = "Strict";  // as fieldValidation wants it
+};
+
+struct GetOptions {
+    ConnectionOptions connection;
+    Selection selection;
+    Output output = Output::table;
+    bool watch = false;
+    bool ignore_not_found = false;
+    bool no_headers = false;
+};
+
+struct DescribeOptions {
+    ConnectionOptions connection;
+    Selection selection;
+};
+
+struct DeleteOptions {
+    ConnectionOptions connection;
+    Selection selection;
+    std::vector<std::string> files;
+    bool all = false;
+    bool wait = true;
+    std::optional<std::chrono::milliseconds> timeout;  // nothing = as long as it takes
+    std::string cascade = "Background";                // as propagationPolicy wants it
+    bool ignore_not_found = false;
+};
+
+struct WatchOptions {
+    ConnectionOptions connection;
+    Selection selection;
+    bool json = false;
+};
+
+struct WaitOptions {
+    ConnectionOptions connection;
+    Selection selection;
+    bool all = false;
+    std::string condition;  // text of --for
+    std::chrono::milliseconds timeout{30'000};
+};
+
+struct VersionOptions {
+    ConnectionOptions connection;
+    bool client_only = false;
+    bool json = false;
+};
+
+}  // namespace fairlead::cli
