@@ -34,7 +34,7 @@ HOMES = [
 # Call -> (what to use instead, files where it is right).
 BANNED = [
     (r"\bsystem_clock::now\s*\(", "a Clock that comes in by reference", r"src/base/(clock\.h|log\.cpp)|tests/|bench/"),
-    (r"\bsteady_clock::now\s*\(", "a Clock that comes in by reference", r"src/base/clock\.h|src/net/|tests/|bench/"),
+    (r"\bsteady_clock::now\s*\(", "a Clock that comes in by reference", r"src/base/clock\.h|src/net/|src/store/|tests/|bench/"),
     (r"\bs?rand\s*\(", "a Random that comes in by reference", r"^$"),
     (r"\bstd::random_device\b", "SystemRandom", r"^$"),
     (r"\bsleep_for\s*\(", "a timer, a condition or a deadline", r"tests/|bench/"),
