@@ -3,6 +3,7 @@
 #pragma once
 
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
 #include <string_view>
 #include <utility>
@@ -17,6 +18,10 @@ public:
     [[nodiscard]] std::string_view value() const { return {text() + name_size_, value_size_}; }
     [[nodiscard]] Revision created() const { return created_; }
     [[nodiscard]] Revision modified() const { return modified_; }
+    // Which op of the commit `modified` wrote this version: with the revision, the version's identity in a file.
+    [[nodiscard]] std::uint32_t place() const { return place_; }
+    // What it costs in memory, without the allocator's own bytes.
+    [[nodiscard]] std::size_t footprint() const { return sizeof(Object) + name_size_ + value_size_; }
 
 private:
     friend class ObjectRef;
@@ -26,6 +31,7 @@ private:
     mutable std::atomic<std::uint32_t> references_{1};
     std::uint32_t name_size_ = 0;
     std::uint32_t value_size_ = 0;
+    std::uint32_t place_ = 0;
     Revision created_ = 0;
     Revision modified_ = 0;
 };
@@ -36,7 +42,7 @@ public:
     ObjectRef() = default;
     // `value` with the decimal digits of `modified` inserted at `revision_at` (npos: nowhere).
     static ObjectRef make(std::string_view name, std::string_view value, std::size_t revision_at, Revision created,
-                          Revision modified);
+                          Revision modified, std::uint32_t place = 0);
     ObjectRef(const ObjectRef& other) : object_(other.object_) { retain(); }
     ObjectRef(ObjectRef&& other) noexcept : object_(std::exchange(other.object_, nullptr)) {}
     ObjectRef& operator=(ObjectRef other) noexcept {
