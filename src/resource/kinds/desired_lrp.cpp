@@ -1,0 +1,143 @@
+#include "resource/kinds/desired_lrp.h"
+
+#include <fmt/core.h>
+
+#include <set>
+
+#include "resource/kinds/columns.h"
+#include "resource/kinds/rules.h"
+
+namespace fairlead::resource {
+
+namespace {
+
+void check_ports(const json::Object& spec, const json::Object*, Violations& violations) {
+    const auto* ports = list_of(spec, "ports");
+    std::set<std::int64_t> seen;
+    for (std::size_t i = 0; ports != nullptr && i < ports->size(); ++i) {
+        const auto& port = (*ports)[i];
+        const auto number = port.is_int64() ? port.get_int64() : 0;
+        if (number < 1 || number > 65535) {
+            violations.invalid(indexed("ports", i), port, "must be between 1 and 65535");
+        } else if (!seen.insert(number).second) {
+            violations.duplicate(indexed("ports", i), port);
+        }
+    }
+}
+
+void check_routes(const json::Object& spec, const json::Object*, Violations& violations) {
+    const auto* routes = object_of(spec, "routes");
+    if (routes == nullptr) return;
+    std::size_t bytes = 0;
+    for (const auto& member : *routes) bytes += json::serialize(member.value()).size();
+    if (bytes > max_lrp_routes_bytes) {
+        violations.invalid("routes", text_value(fmt::format("{} bytes", bytes)),
+                           fmt::format("the values of all providers together may have {} bytes", max_lrp_routes_bytes));
+    }
+}
+
+json::Value providers_cell(const json::Value& lrp, WallTime) {
+    std::vector<std::string> names;
+    const auto* routes = json::find(lrp, "spec.routes");
+    if (routes == nullptr || !routes->is_object()) return "";
+    for (const auto& member : routes->as_object()) names.emplace_back(member.key().data(), member.key().size());
+    std::sort(names.begin(), names.end());
+    return text_value(first_few(names));
+}
+
+}  // namespace
+
+void EnvironmentVariable::describe(Fields<EnvironmentVariable>& f) {
+    f.name("EnvironmentVariable").doc("A variable in the process's environment.");
+    f.field("name", &EnvironmentVariable::name, "Name of the variable.").required().length(1, 1024);
+    f.field("value", &EnvironmentVariable::value, "Value of the variable.").length(0, 131'072);
+}
+
+// What the Receptor cannot update is immutable here too: everything but instances, routes and annotation.
+void DesiredLrpSpec::describe(Fields<DesiredLrpSpec>& f) {
+    f.name("DesiredLRPSpec")
+        .doc("The process, its ports and its routes. Only instances, routes and annotation can change.");
+    f.field("process_guid", &DesiredLrpSpec::process_guid, "Id of the process, unique in Diego.")
+        .required()
+        .length(1, 255)
+        .pattern(process_guid_pattern)
+        .immutable();
+    f.field("domain", &DesiredLrpSpec::domain, "Who asked for the process; routes stay while a domain is not fresh.")
+        .required()
+        .length(1, 253)
+        .immutable();
+    f.field("rootfs", &DesiredLrpSpec::rootfs, "File system to run in, as a URL.")
+        .length(0, 4096)
+        .pattern("([a-zA-Z][a-zA-Z0-9+.\\-]*:.+)?")
+        .immutable();
+    f.field("instances", &DesiredLrpSpec::instances, "How many instances should run.").minimum(0).default_value(1);
+    f.field("env", &DesiredLrpSpec::env, "Environment of the process.").immutable();
+    f.field("setup", &DesiredLrpSpec::setup, "What runs before the process, in the Receptor's form.")
+        .object()
+        .immutable();
+    f.field("action", &DesiredLrpSpec::action, "What the process is, in the Receptor's form.").object().immutable();
+    f.field("monitor", &DesiredLrpSpec::monitor, "What tells whether it is healthy, in the Receptor's form.")
+        .object()
+        .immutable();
+    f.field("start_timeout", &DesiredLrpSpec::start_timeout, "Seconds until it must be healthy.")
+        .minimum(0)
+        .immutable();
+    f.field("disk_mb", &DesiredLrpSpec::disk_mb, "Disk in MB; 0 is no limit.").minimum(0).immutable();
+    f.field("memory_mb", &DesiredLrpSpec::memory_mb, "Memory in MB; 0 is no limit.").minimum(0).immutable();
+    f.field("cpu_weight", &DesiredLrpSpec::cpu_weight, "Share of the processor.").range(0, 100).immutable();
+    f.field("privileged", &DesiredLrpSpec::privileged, "Whether the container may act as root on its host.")
+        .immutable();
+    f.field("ports", &DesiredLrpSpec::ports, "Ports that are opened on the container. They can never change.")
+        .items(0, 64)
+        .immutable();
+    f.field(
+         "routes", &DesiredLrpSpec::routes,
+         "What leads to the process, by provider (cf-router, skydns, ...). Kept as it is written, as JSON or as text.")
+        .object();
+    f.field("log_guid", &DesiredLrpSpec::log_guid, "Id that its log lines carry.").length(0, 255).immutable();
+    f.field("log_source", &DesiredLrpSpec::log_source, "Source that its log lines carry.").length(0, 255).immutable();
+    f.field("metrics_guid", &DesiredLrpSpec::metrics_guid, "Id that its metrics carry.").length(0, 255).immutable();
+    f.field("annotation", &DesiredLrpSpec::annotation, "A note of the one who asked for it.")
+        .length(0, max_lrp_annotation_bytes);
+    f.field("egress_rules", &DesiredLrpSpec::egress_rules, "What the process may connect to, in the Receptor's form.")
+        .items(0, 1000)
+        .immutable();
+    f.field("modification_tag", &DesiredLrpSpec::modification_tag, "Version of the LRP, as the Receptor gives it.");
+    f.rule(check_ports).rule(check_routes);
+}
+
+void DesiredLrpStatus::describe(Fields<DesiredLrpStatus>& f) {
+    f.name("DesiredLRPStatus").doc("What became of the routes.");
+    f.field("conditions", &DesiredLrpStatus::conditions, "One per provider of routes.").keyed_by({"type"});
+}
+
+void DesiredLrp::describe(Fields<DesiredLrp>& f) {
+    f.name("DesiredLRP").doc("A long-running process of Diego: its ports, and the routes that lead there.");
+    f.field("metadata", &DesiredLrp::metadata, "Name, labels and the server's bookkeeping.");
+    f.field("spec", &DesiredLrp::spec, "The process, its ports and its routes.").required();
+    f.field("status", &DesiredLrp::status, "What became of the routes.");
+}
+
+Kind desired_lrp_kind() {
+    Kind kind;
+    kind.group = "fairlead.dev";
+    kind.version = "v1";
+    kind.name = "DesiredLRP";
+    kind.plural = "desiredlrps";
+    kind.singular = "desiredlrp";
+    kind.short_names = {"dlrp"};
+    kind.categories = {"all", "fairlead"};
+    kind.schema = object_schema<DesiredLrp>();
+    kind.doc = kind.schema.doc;
+    kind.columns = {name_column(),
+                    path_column("Process", "spec.process_guid", "Id of the process."),
+                    path_column("Domain", "spec.domain", "Who asked for it."),
+                    number_column("Instances", "spec.instances", "How many should run."),
+                    path_column("Ports", "spec.ports", "Ports that are opened."),
+                    cell_column("Routes", "Providers that lead to it.", providers_cell),
+                    age_column()};
+    kind.selectable_fields = {"spec.process_guid", "spec.domain"};
+    return kind;
+}
+
+}  // namespace fairlead::resource

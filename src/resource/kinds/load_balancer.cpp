@@ -1,0 +1,180 @@
+#include "resource/kinds/load_balancer.h"
+
+#include <fmt/core.h>
+
+#include <set>
+
+#include "base/text.h"
+#include "resource/kinds/columns.h"
+#include "resource/kinds/rules.h"
+
+namespace fairlead::resource {
+
+namespace {
+
+const std::vector<std::string> sources = {"gceLoadBalancer", "awsLoadBalancer", "bareMetalLoadBalancer"};
+
+void check_source(const json::Object& spec, const json::Object*, Violations& violations) {
+    require_exactly_one(spec, sources, violations);
+}
+
+void check_claim_uids(const json::Array& claims, Violations& violations) {
+    std::set<std::string_view> uids;
+    for (std::size_t i = 0; i < claims.size(); ++i) {
+        const auto uid = text_of(claims[i].as_object(), "uid");
+        if (!uid.empty() && !uids.insert(uid).second) {
+            violations.duplicate(indexed("claimRefs", i, "uid"), text_value(uid));
+        }
+    }
+}
+
+// Claims never add up to more than there is: neither by one claim more nor by a capacity made smaller.
+void check_capacity(const json::Object& spec, const json::Object*, Violations& violations) {
+    const auto* capacity = object_of(spec, "capacity");
+    check_amounts(capacity, "capacity", violations);
+    const auto* claims = list_of(spec, "claimRefs");
+    if (claims == nullptr) return;
+    check_claim_uids(*claims, violations);
+    ResourceList used;
+    for (std::size_t i = 0; i < claims->size(); ++i) {
+        const auto* resources = object_of((*claims)[i].as_object(), "resources");
+        const auto path = indexed("claimRefs", i, "resources");
+        check_amounts(resources, path, violations);
+        if (resources == nullptr) continue;
+        for (const auto& [name, value] : *resources) {
+            const std::string key(name.data(), name.size());
+            const auto amount = amount_of(value);
+            if (!amount) continue;
+            used[key] = used.contains(key) ? used[key] + *amount : *amount;
+            const auto* total = capacity != nullptr ? capacity->if_contains(name) : nullptr;
+            const auto limit = total != nullptr ? amount_of(*total).value_or(Quantity{}) : Quantity{};
+            if (used[key] > limit) {
+                violations.invalid(fmt::format("{}[{}]", path, key), value,
+                                   fmt::format("claims up to here add up to {}, capacity is {}", used[key].canonical(),
+                                               limit.canonical()));
+            }
+        }
+    }
+}
+
+// A balancer that nobody has looked at yet is not available.
+void admit_load_balancer(json::Value& object, const json::Value* old, Violations&) {
+    if (old == nullptr && object.is_object()) json::set_at(object, "status", json::Object{{"phase", "Pending"}});
+}
+
+json::Value type_cell(const json::Value& balancer, WallTime) {
+    if (json::find(balancer, "spec.gceLoadBalancer") != nullptr) return "GCE";
+    if (json::find(balancer, "spec.awsLoadBalancer") != nullptr) return "AWS";
+    return text_value(json::string_at(balancer, "spec.bareMetalLoadBalancer.type"));
+}
+
+json::Value free_cell(const json::Value& balancer, WallTime) {
+    const auto* spec = json::find(balancer, "spec");
+    const auto decoded = spec != nullptr ? decode<LoadBalancerSpec>(*spec) : Result<LoadBalancerSpec>{};
+    if (!decoded) return "";
+    const auto free = encode(free_resources(*decoded));
+    return text_value(resource_list(&free));
+}
+
+json::Value capacity_cell(const json::Value& balancer, WallTime) {
+    return text_value(resource_list(json::find(balancer, "spec.capacity")));
+}
+
+json::Value address_cell(const json::Value& balancer, WallTime) {
+    return text_value(first_few(ingress_points(balancer, "status.ingress")));
+}
+
+}  // namespace
+
+void ClaimReference::describe(Fields<ClaimReference>& f) {
+    f.name("ClaimReference").doc("A claim that is bound to this balancer, and what it was promised.");
+    f.field("namespace", &ClaimReference::namespace_, "Namespace of the claim.").required().length(1, 63);
+    f.field("name", &ClaimReference::name, "Name of the claim.").required().length(1, 253);
+    f.field("uid", &ClaimReference::uid, "Unique id of the claim: a later claim of the same name does not inherit.");
+    f.field("resources", &ClaimReference::resources, "Amounts that the claim was promised, by resource.");
+}
+
+void LoadBalancerSpec::describe(Fields<LoadBalancerSpec>& f) {
+    f.name("LoadBalancerSpec").doc("A load balancer: what it can carry, where it is, and who shares it.");
+    f.field("capacity", &LoadBalancerSpec::capacity,
+            "What the balancer can carry, by resource, as network-bandwidth: 1Gi or network-iops: 20k.")
+        .required();
+    f.field("gceLoadBalancer", &LoadBalancerSpec::gce_load_balancer, "A balancer in Google Compute Engine.")
+        .immutable();
+    f.field("awsLoadBalancer", &LoadBalancerSpec::aws_load_balancer, "A balancer in Amazon Web Services.").immutable();
+    f.field("bareMetalLoadBalancer", &LoadBalancerSpec::bare_metal_load_balancer, "A proxy on machines of one's own.")
+        .immutable();
+    f.field("claimRefs", &LoadBalancerSpec::claim_refs,
+            "Claims that share the balancer. Their resources never add up to more than capacity.")
+        .keyed_by({"namespace", "name"});
+    f.field(
+         "reclaimPolicy", &LoadBalancerSpec::reclaim_policy,
+         "What happens when the last claim goes: Retain keeps it aside, Recycle cleans it and offers it again, Delete "
+         "removes it.")
+        .one_of({"Retain", "Recycle", "Delete"})
+        .default_value("Retain");
+    f.field("networkScope", &LoadBalancerSpec::network_scope, "Whether it faces the internet or only the intranet.")
+        .one_of({"internet", "intranet"})
+        .default_value("internet");
+    f.rule(check_source).rule(check_capacity);
+}
+
+void LoadBalancerStatus::describe(Fields<LoadBalancerStatus>& f) {
+    f.name("LoadBalancerStatus").doc("State of the load balancer.");
+    f.field("phase", &LoadBalancerStatus::phase,
+            "Pending until it works, Running, or Failed when it could not be recycled or deleted.")
+        .one_of({"Pending", "Running", "Failed"});
+    f.field("message", &LoadBalancerStatus::message, "Why it is in this phase, for people.");
+    f.field("ingress", &LoadBalancerStatus::ingress, "Addresses that traffic should be sent to.");
+    f.field("conditions", &LoadBalancerStatus::conditions, "Available: whether claims can be bound to it.")
+        .keyed_by({"type"});
+}
+
+void LoadBalancer::describe(Fields<LoadBalancer>& f) {
+    f.name("LoadBalancer")
+        .doc("A load balancer of a cloud or of one's own machines, shared by claims up to its capacity.");
+    f.field("metadata", &LoadBalancer::metadata, "Name, labels and the server's bookkeeping.");
+    f.field("spec", &LoadBalancer::spec, "What it can carry, where it is, and who shares it.").required();
+    f.field("status", &LoadBalancer::status, "State of the load balancer.");
+}
+
+ResourceList free_resources(const LoadBalancerSpec& spec) {
+    ResourceList free = spec.capacity;
+    for (const auto& claim : spec.claim_refs) {
+        for (const auto& [name, amount] : claim.resources) {
+            if (const auto found = free.find(name); found != free.end()) found->second = found->second - amount;
+        }
+    }
+    return free;
+}
+
+Kind load_balancer_kind() {
+    Kind kind;
+    kind.group = "fairlead.dev";
+    kind.version = "v1";
+    kind.name = "LoadBalancer";
+    kind.plural = "loadbalancers";
+    kind.singular = "loadbalancer";
+    kind.short_names = {"lb"};
+    kind.categories = {"fairlead"};
+    kind.scope = Scope::cluster;
+    kind.schema = object_schema<LoadBalancer>();
+    kind.doc = kind.schema.doc;
+    kind.columns = {name_column(),
+                    cell_column("Type", "GCE, AWS, Nginx or Haproxy.", type_cell),
+                    cell_column("Capacity", "What it can carry.", capacity_cell),
+                    cell_column("Free", "What the claims leave over.", free_cell),
+                    count_column("Claims", "spec.claimRefs", "How many claims share it."),
+                    path_column("Phase", "status.phase", "Pending, Running or Failed."),
+                    cell_column("Address", "Where it answers.", address_cell),
+                    age_column(),
+                    path_column("Scope", "spec.networkScope", "internet or intranet.", 1),
+                    path_column("Reclaim", "spec.reclaimPolicy", "What happens when the last claim goes.", 1),
+                    condition_column("Available", "Available", "Whether claims can be bound to it.", 1),
+                    path_column("Message", "status.message", "Why it is in this phase.", 1)};
+    kind.selectable_fields = {"status.phase", "spec.networkScope"};
+    kind.admit = admit_load_balancer;
+    return kind;
+}
+
+}  // namespace fairlead::resource

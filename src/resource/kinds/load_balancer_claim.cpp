@@ -1,0 +1,79 @@
+#include "resource/kinds/load_balancer_claim.h"
+
+#include "resource/kinds/columns.h"
+#include "resource/kinds/rules.h"
+
+namespace fairlead::resource {
+
+namespace {
+
+void check_name(const json::Object& spec, const json::Object*, Violations& violations) {
+    const auto name = text_of(spec, "loadbalancerName");
+    if (name.empty()) return;
+    if (const auto broken = broken_subdomain_rule(name)) {
+        violations.invalid("loadbalancerName", spec.at("loadbalancerName"), *broken);
+    }
+}
+
+// Nothing is bound before somebody has decided so.
+void admit_claim(json::Value& object, const json::Value* old, Violations&) {
+    if (old == nullptr && object.is_object()) json::set_at(object, "status", json::Object{{"phase", "Pending"}});
+}
+
+json::Value requests_cell(const json::Value& claim, WallTime) {
+    return text_value(resource_list(json::find(claim, "spec.resources.requests")));
+}
+
+}  // namespace
+
+void LoadBalancerClaimSpec::describe(Fields<LoadBalancerClaimSpec>& f) {
+    f.name("LoadBalancerClaimSpec").doc("Which load balancer is wanted, and how much of it.");
+    f.field("selector", &LoadBalancerClaimSpec::selector,
+            "Labels of balancers that come into question; not looked at when loadbalancerName is set.");
+    f.field("resources", &LoadBalancerClaimSpec::resources, "How much of a balancer is needed.");
+    f.field("loadbalancerName", &LoadBalancerClaimSpec::load_balancer_name,
+            "The one balancer that is wanted, or the one that was bound. Once set it stays.")
+        .length(0, 253)
+        .immutable();
+    f.rule(check_name);
+}
+
+void LoadBalancerClaimStatus::describe(Fields<LoadBalancerClaimStatus>& f) {
+    f.name("LoadBalancerClaimStatus").doc("State of the claim.");
+    f.field("phase", &LoadBalancerClaimStatus::phase,
+            "Pending until a balancer is bound, Bound, or Lost when the bound balancer is gone.")
+        .one_of({"Pending", "Bound", "Lost"});
+    f.field("loadBalancerName", &LoadBalancerClaimStatus::load_balancer_name, "The balancer that is bound.");
+    f.field("conditions", &LoadBalancerClaimStatus::conditions, "Why the claim is in this phase.").keyed_by({"type"});
+}
+
+void LoadBalancerClaim::describe(Fields<LoadBalancerClaim>& f) {
+    f.name("LoadBalancerClaim").doc("A wish for a share of a load balancer, bound to the one that fits best.");
+    f.field("metadata", &LoadBalancerClaim::metadata, "Name, labels and the server's bookkeeping.");
+    f.field("spec", &LoadBalancerClaim::spec, "Which balancer, and how much of it.");
+    f.field("status", &LoadBalancerClaim::status, "State of the claim.");
+}
+
+Kind load_balancer_claim_kind() {
+    Kind kind;
+    kind.group = "fairlead.dev";
+    kind.version = "v1";
+    kind.name = "LoadBalancerClaim";
+    kind.plural = "loadbalancerclaims";
+    kind.singular = "loadbalancerclaim";
+    kind.short_names = {"lbc"};
+    kind.categories = {"all", "fairlead"};
+    kind.schema = object_schema<LoadBalancerClaim>();
+    kind.doc = kind.schema.doc;
+    kind.columns = {name_column(),
+                    path_column("Phase", "status.phase", "Pending, Bound or Lost."),
+                    path_column("LoadBalancer", "status.loadBalancerName", "The balancer that is bound."),
+                    cell_column("Requests", "How much is needed.", requests_cell),
+                    age_column(),
+                    path_column("Wanted", "spec.loadbalancerName", "The one balancer that is wanted, if any.", 1)};
+    kind.selectable_fields = {"status.phase", "status.loadBalancerName"};
+    kind.admit = admit_claim;
+    return kind;
+}
+
+}  // namespace fairlead::resource

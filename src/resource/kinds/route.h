@@ -1,0 +1,66 @@
+// route.openshift.io/v1 Route: a host name that leads to a service, placed on one router by a RouteBinding.
+#pragma once
+
+#include "resource/meta.h"
+
+namespace fairlead::resource {
+
+struct RouteTarget {
+    std::string kind, name;
+    std::optional<std::int32_t> weight;
+    bool operator==(const RouteTarget&) const = default;
+    static void describe(Fields<RouteTarget>& f);
+};
+
+struct RoutePort {
+    json::Value target_port;  // number or name
+    bool operator==(const RoutePort&) const = default;
+    static void describe(Fields<RoutePort>& f);
+};
+
+struct RouteTls {
+    std::string termination, certificate, key, ca_certificate, destination_ca_certificate;
+    std::string insecure_edge_termination_policy;
+    bool operator==(const RouteTls&) const = default;
+    static void describe(Fields<RouteTls>& f);
+};
+
+struct RouteSpec {
+    std::string host, subdomain, path;
+    RouteTarget to;
+    std::vector<RouteTarget> alternate_backends;
+    std::optional<RoutePort> port;
+    std::optional<RouteTls> tls;
+    std::string wildcard_policy;
+    json::Value http_headers;
+    std::string dns_type;
+    bool operator==(const RouteSpec&) const = default;
+    static void describe(Fields<RouteSpec>& f);
+};
+
+struct RouteIngress {
+    std::string host, router_name, router_canonical_hostname, wildcard_policy;
+    std::vector<json::Value> conditions;  // OpenShift's own form, in which reason and message may be missing
+    bool operator==(const RouteIngress&) const = default;
+    static void describe(Fields<RouteIngress>& f);
+};
+
+struct RouteStatus {
+    std::string phase, dns, host, router;
+    std::vector<RouteIngress> ingress;
+    std::vector<Condition> conditions;
+    bool operator==(const RouteStatus&) const = default;
+    static void describe(Fields<RouteStatus>& f);
+};
+
+struct Route {
+    ObjectMeta metadata;
+    RouteSpec spec;
+    RouteStatus status;
+    bool operator==(const Route&) const = default;
+    static void describe(Fields<Route>& f);
+};
+
+Kind route_kind();
+
+}  // namespace fairlead::resource
