@@ -101,9 +101,14 @@ class Fields {
 public:
     // Name of the OpenAPI definition.
     Fields& name(std::string_view type_name) { return schema_.type_name = type_name, *this; }
-    Fields& doc(std::string_view text) { return schema_.doc = text, *this; }
+    Fields& doc(std::string_view text) { return schema_.doc = schema_.type_doc = text, *this; }
     // Members that are not described survive round trips.
     Fields& keep_unknown() { return schema_.keep_unknown = true, *this; }
+    // For structs of foreign kinds that keep_unknown: every member of the public API is described, as opaque where we
+    // do not use it. Then kubectl 1.20 explains them field by field and refuses misspelt ones; without it, OpenAPI v2
+    // must leave the struct open, since kubectl 1.20 refuses members that a list of properties lacks. The structs of
+    // built-in kinds count as complete: kubectl needs their lists for its patches.
+    Fields& complete() { return schema_.complete = true, *this; }
     Fields& rule(CrossRule rule) { return schema_.rules.push_back(std::move(rule)), *this; }
 
     // The returned options are valid until the next call of field().

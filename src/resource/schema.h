@@ -54,9 +54,11 @@ struct Schema {
     Type type = Type::any;
     std::string type_name;  // of a described struct ("RouterSpec"): names its OpenAPI definition; empty otherwise
     std::string doc;
+    std::string type_doc;                 // of a described struct: what it is wherever it is used
     std::vector<Property> properties;     // object: in declaration order
     std::shared_ptr<const Schema> items;  // array and map: the element
     bool keep_unknown = false;  // object: members that we do not describe survive (foreign kinds, free-form parts)
+    bool complete = false;      // with keep_unknown: the public API has no other members, so clients may refuse them
     std::optional<json::Value> default_value;
     std::optional<std::int64_t> minimum, maximum;
     std::optional<std::size_t> min_length, max_length, min_items, max_items;
