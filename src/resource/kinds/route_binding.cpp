@@ -96,6 +96,19 @@ Result<json::Value> bind_route(const json::Value& route, const RouteBinding& bin
     return bound;
 }
 
+Result<json::Value> bind_route(const json::Value& route, const json::Value& binding) {
+    const auto decoded = decode<RouteBinding>(binding);
+    if (!decoded) return fail(decoded.error());
+    return bind_route(route, *decoded);
+}
+
+std::string_view bound_route_namespace(const json::Value& binding) {
+    const auto given = json::string_at(binding, "routeNamespace");
+    return given.empty() ? json::string_at(binding, "metadata.namespace") : given;
+}
+
+std::string_view bound_route_name(const json::Value& binding) { return json::string_at(binding, "routeName"); }
+
 Kind route_binding_kind() {
     Kind kind;
     kind.group = "fairlead.dev";

@@ -18,6 +18,10 @@ struct RouteBinding {
 // elsewhere, or routeUID names an earlier route), invalid (the final name breaks the rules of DNS; `field` names the
 // member of the route).
 Result<json::Value> bind_route(const json::Value& route, const RouteBinding& binding);
+// The same for a binding that was admitted as JSON, and the route that it names.
+Result<json::Value> bind_route(const json::Value& route, const json::Value& binding);
+std::string_view bound_route_namespace(const json::Value& binding);
+std::string_view bound_route_name(const json::Value& binding);
 
 Kind route_binding_kind();
 
