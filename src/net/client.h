@@ -14,9 +14,9 @@
 namespace fairlead::net {
 
 struct ClientOptions {
-    std::string base_url;                          // "https://127.0.0.1:7443"
-    std::string ca_pem, certificate_pem, key_pem;  // PEM texts; empty = none
-    std::string bearer_token;
+    std::string base_url{};                              // "https://127.0.0.1:7443"
+    std::string ca_pem{}, certificate_pem{}, key_pem{};  // PEM texts; empty = none
+    std::string bearer_token{};
     bool insecure_skip_verify = false;
     std::chrono::milliseconds connect_timeout{5'000};
     std::chrono::milliseconds timeout{60'000};  // of a whole call, not of streams
@@ -25,9 +25,9 @@ struct ClientOptions {
 
 struct ClientRequest {
     std::string method = "GET";
-    std::string target;  // path and query
-    Headers headers;
-    std::string body;
+    std::string target{};  // path and query
+    Headers headers{};
+    std::string body{};
 };
 
 class Client {

@@ -13,8 +13,8 @@ namespace fairlead::net {
 struct HeadOptions {
     bool http_1_0 = false;  // a stream then ends with the connection
     bool close = false;     // say Connection: close
-    std::string_view request_id;
-    std::string_view date;  // IMF-fixdate
+    std::string_view request_id{};
+    std::string_view date{};  // IMF-fixdate
 };
 
 // Appends status line and headers, blank line included. Framing headers (Content-Length, Transfer-Encoding, Connection,

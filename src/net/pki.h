@@ -17,9 +17,9 @@ struct KeyPair {
 };
 
 struct CertificateRequest {
-    std::string common_name;
-    std::vector<std::string> organizations;
-    std::vector<std::string> subject_alternative_names;  // DNS names and IP addresses; makes it a server certificate
+    std::string common_name{};
+    std::vector<std::string> organizations{};
+    std::vector<std::string> subject_alternative_names{};  // DNS names and IP addresses; makes it a server certificate
     std::chrono::hours valid_for{24 * 365};
 };
 

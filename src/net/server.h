@@ -14,13 +14,13 @@
 namespace fairlead::net {
 
 struct TlsFiles {
-    std::string certificate, key;  // PEM files of the server
-    std::string client_ca;         // PEM: client certificates signed by it are accepted; showing none is allowed
+    std::string certificate{}, key{};  // PEM files of the server
+    std::string client_ca{};           // PEM: client certificates signed by it are accepted; showing none is allowed
 };
 
 struct ServerOptions {
-    std::string listen;  // "127.0.0.1:7443", "[::1]:0"
-    std::optional<TlsFiles> tls;
+    std::string listen{};  // "127.0.0.1:7443", "[::1]:0"
+    std::optional<TlsFiles> tls{};
     unsigned threads = 2;
     std::size_t max_connections = 20'000;
     std::size_t max_header_bytes = 64 * 1024;          // kubectl's longest selectors are far below
@@ -31,7 +31,7 @@ struct ServerOptions {
     std::chrono::milliseconds write_timeout{30'000};  // a reader that takes no byte for this long is cut off
     std::size_t gzip_from_bytes = 128 * 1024;         // as kube-apiserver
     // Body of the answers that the session itself gives (400, 408, 413, 431): lets the API server word them its way.
-    std::function<Response(int status, std::string message)> error_response;
+    std::function<Response(int status, std::string message)> error_response{};
 };
 
 class Server {
