@@ -9,12 +9,18 @@ namespace {
 
 std::string_view code_of(Style style) {
     switch (style) {
-        case Style::plain: return "";
-        case Style::bold: return "\033[1m";
-        case Style::dim: return "\033[2m";
-        case Style::red: return "\033[31m";
-        case Style::green: return "\033[32m";
-        case Style::yellow: return "\033[33m";
+        case Style::plain:
+            return "";
+        case Style::bold:
+            return "\033[1m";
+        case Style::dim:
+            return "\033[2m";
+        case Style::red:
+            return "\033[31m";
+        case Style::green:
+            return "\033[32m";
+        case Style::yellow:
+            return "\033[33m";
     }
     return "";
 }
@@ -32,11 +38,11 @@ std::string Terminal::styled(std::string_view text, Style style) const {
 }
 
 Style style_of_word(std::string_view word) {
-    static constexpr std::array<std::string_view, 9> fine = {"True",   "Active",    "Bound",   "Ready",   "Available",
+    static constexpr std::array<std::string_view, 9> fine = {"True",    "Active",    "Bound",   "Ready",   "Available",
                                                              "Healthy", "scheduled", "RUNNING", "Accepted"};
-    static constexpr std::array<std::string_view, 8> waiting = {"Unknown", "Pending",     "new",     "Terminating",
+    static constexpr std::array<std::string_view, 8> waiting = {"Unknown", "Pending",   "new",      "Terminating",
                                                                 "CLAIMED", "UNCLAIMED", "Released", "Progressing"};
-    static constexpr std::array<std::string_view, 7> broken = {"False",  "Failed",    "Lost",   "Error",
+    static constexpr std::array<std::string_view, 7> broken = {"False",   "Failed",    "Lost",   "Error",
                                                                "CRASHED", "Unhealthy", "Warning"};
     if (one_of(word, fine)) return Style::green;
     if (one_of(word, waiting)) return Style::yellow;

@@ -1,0 +1,431 @@
+// The command line: what can be typed, and what runs then. The only file that knows CLI11.
+#include "cli/command_line.h"
+
+#include <fmt/core.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <condition_variable>
+#include <cstdlib>
+#include <iostream>
+#include <mutex>
+
+#include "base/files.h"
+#include "base/text.h"
+#include "cli/commands.h"
+#include "cli/completion.h"
+#include "cli/kubeconfig.h"
+#include "cli/serve_options.h"
+#include "cli/session.h"
+#include "resource/kind.h"
+
+namespace fairlead::cli {
+namespace {
+
+constexpr const char* examples = R"(Examples:
+  fairlead serve                                run a server on this machine
+  fairlead apply -f examples/                   put manifests into it
+  fairlead get routes                           see what there is
+  fairlead describe route shop                  see why it is as it is
+  fairlead wait route/shop --for=condition=Ready
+  fairlead get --help                           more about one command
+
+Exit codes: 0 done, 1 failed, 2 wrong usage.)";
+
+// Opens the connection, then runs the command; what goes wrong before there is a session is told here.
+int with_session(const ConnectionOptions& options, Terminal& terminal, const std::function<int(Session&)>& command) {
+    const auto connection = find_connection(options, terminal);
+    if (!connection) {
+        terminal.err << "error: " << connection.error().text() << '\n';
+        return 1;
+    }
+    const auto transport = connect(*connection, options.request_timeout);
+    Session session(*transport, terminal, connection->name_space, !options.name_space.empty(),
+                    connection->kubeconfig.string());
+    return command(session);
+}
+
+std::string check_duration(const std::string& text) {
+    return parse_duration(text) ? std::string() : fmt::format("\"{}\" is no duration like 30s, 5m or 1h30m", text);
+}
+
+class CommandLine {
+public:
+    CommandLine(Terminal& terminal, const std::function<int(const ServeOptions&)>& serve)
+        : terminal_(terminal), serve_(serve) {
+        app_.set_help_flag("-h,--help", "Show this help");
+        app_.require_subcommand(1);
+        app_.footer(examples);
+        add_serve();
+        add_apply();
+        add_get();
+        add_describe();
+        add_delete();
+        add_watch();
+        add_wait();
+        add_version();
+        add_completion();
+    }
+
+    int run(std::vector<std::string> arguments) {
+        std::reverse(arguments.begin(), arguments.end());  // CLI11 takes them from the back
+        try {
+            app_.parse(arguments);
+        } catch (const CLI::ParseError& error) {
+            return app_.exit(error, terminal_.out, terminal_.err) == 0 ? 0 : 2;
+        }
+        return action_();
+    }
+
+private:
+    CLI::App* add(const std::string& name, const std::string& what, const std::string& footer) {
+        auto* command = app_.add_subcommand(name, what);
+        command->footer("Examples:\n" + footer);
+        return command;
+    }
+
+    // Options that every client command has.
+    static void add_connection(CLI::App& command, ConnectionOptions& options, bool with_namespace = true) {
+        command.add_option("--kubeconfig", options.kubeconfig,
+                           "Kubeconfig file (else $KUBECONFIG, else that of the data dir)");
+        command.add_option("--context", options.context, "Context of the kubeconfig");
+        command.add_option("--data-dir", options.data_dir, "Data dir of the server, whose admin.kubeconfig is used");
+        command
+            .add_option_function<std::string>(
+                "--request-timeout",
+                [&options](const std::string& text) { options.request_timeout = *parse_duration(text); },
+                "How long one request may take (default 1m)")
+            ->check(check_duration);
+        if (with_namespace)
+            command.add_option("-n,--namespace", options.name_space, "Namespace (else that of the context)");
+    }
+
+    static void add_selection(CLI::App& command, Selection& selection, bool required = true) {
+        auto* what = command.add_option("what", selection.arguments, "TYPE[,TYPE] [NAME...], or TYPE/NAME...");
+        if (required) what->required();
+        command.add_option("-l,--selector", selection.labels, "Label selector: app=shop,tier in (a,b),!old");
+        command.add_option("--field-selector", selection.fields, "Field selector: metadata.name=shop");
+        command.add_flag("-A,--all-namespaces", selection.all_namespaces, "In all namespaces");
+    }
+
+    void add_serve();
+    void add_apply();
+    void add_get();
+    void add_describe();
+    void add_delete();
+    void add_watch();
+    void add_wait();
+    void add_version();
+    void add_completion();
+
+    int run_serve();
+    int run_completion();
+    [[nodiscard]] std::vector<CommandWords> words() const;
+
+    Terminal& terminal_;
+    const std::function<int(const ServeOptions&)>& serve_;
+    CLI::App app_{"Fairlead: a control plane for traffic", "fairlead"};
+    std::function<int()> action_;
+
+    ServeArguments serve_arguments_;
+    ApplyOptions apply_;
+    GetOptions get_;
+    DescribeOptions describe_;
+    DeleteOptions delete_;
+    WatchOptions watch_;
+    WaitOptions wait_;
+    VersionOptions version_;
+    std::string dry_run_ = "none", validate_ = "strict", get_output_ = "table", watch_output_ = "text";
+    std::string cascade_ = "background", version_output_ = "text", shell_;
+};
+
+void CommandLine::add_serve() {
+    auto* command = add("serve", "Run the server", R"(  fairlead serve
+  fairlead serve --data-dir ./state --api-listen 127.0.0.1:0
+  fairlead serve --store memory: --apply examples/
+  fairlead serve --config fairlead.yaml
+
+The file of --config is YAML with the names of the options:
+  api-listen: 127.0.0.1:7443
+  apply: [examples/])");
+    auto& to = serve_arguments_;
+    command->add_option("--data-dir", to.data_dir,
+                        "Store, certificates and kubeconfig (default $XDG_STATE_HOME/fairlead)");
+    command->add_option("--api-listen", to.api_listen,
+                        "Address of the API; port 0 picks a free one (default 127.0.0.1:7443)");
+    command->add_option("--store", to.store, "embedded: (default, durable) or memory: (gone with the process)");
+    command->add_option("--config", to.config, "YAML file with these options; what is typed wins");
+    command->add_option("--apply", to.apply, "Manifests to apply at start: file or folder, repeatable")
+        ->allow_extra_args(false);
+    command->add_option("--log-level", to.log_level, "debug, info (default), warn or error");
+    command->add_option("--log-format", to.log_format, "text (default) or json");
+    command->callback([this] { action_ = [this] { return run_serve(); }; });
+}
+
+int CommandLine::run_serve() {
+    if (serve_arguments_.config) {
+        const auto text = read_file(*serve_arguments_.config);
+        auto filled = text ? fill_from_config(serve_arguments_, *text) : fail(text.error());
+        if (!filled) {
+            const auto prefix = text ? *serve_arguments_.config + ": " : std::string();
+            terminal_.err << "error: " << prefix << filled.error().text() << '\n';
+            return 2;
+        }
+    }
+    const auto options = serve_options(serve_arguments_, terminal_);
+    if (!options) {
+        terminal_.err << "error: " << options.error().text() << "\nRun with --help for more information.\n";
+        return 2;
+    }
+    return serve_(*options);
+}
+
+void CommandLine::add_apply() {
+    auto* command = add("apply", "Create or change objects as manifests say", R"(  fairlead apply -f shop.yaml
+  fairlead apply -f manifests/ -f extra.json
+  cat shop.yaml | fairlead apply -f -
+  fairlead apply -f shop.yaml --dry-run=server)");
+    command->add_option("-f,--filename", apply_.files, "File, folder (read recursively) or -; repeatable")
+        ->required()
+        ->allow_extra_args(false);
+    command->add_option("--dry-run", dry_run_, "server: check everything, change nothing")
+        ->check(CLI::IsMember({"none", "server"}));
+    command->add_option("--validate", validate_, "Unknown fields: strict refuses, warn tells, ignore drops")
+        ->check(CLI::IsMember({"strict", "warn", "ignore"}));
+    add_connection(*command, apply_.connection);
+    command->callback([this] {
+        apply_.dry_run = dry_run_ == "server" ? DryRun::server : DryRun::none;
+        apply_.validate = validate_ == "strict" ? "Strict" : validate_ == "warn" ? "Warn" : "Ignore";
+        action_ = [this] {
+            return with_session(apply_.connection, terminal_,
+                                [this](Session& session) { return run_apply(apply_, session); });
+        };
+    });
+}
+
+void CommandLine::add_get() {
+    auto* command = add("get", "Show objects", R"(  fairlead get routes
+  fairlead get route shop -o yaml
+  fairlead get routes,routers -A -o wide
+  fairlead get routes -l app=shop -w
+  fairlead get all)");
+    add_selection(*command, get_.selection);
+    command->add_option("-o,--output", get_output_, "table (default), wide, yaml, json or name")
+        ->check(CLI::IsMember({"table", "wide", "yaml", "json", "name"}));
+    command->add_flag("-w,--watch", get_.watch, "Then show changes as they happen");
+    command->add_flag("--ignore-not-found", get_.ignore_not_found, "A missing name is no failure");
+    command->add_flag("--no-headers", get_.no_headers, "Rows only");
+    add_connection(*command, get_.connection);
+    command->callback([this] {
+        const std::map<std::string, Output> outputs = {{"table", Output::table},
+                                                       {"wide", Output::wide},
+                                                       {"yaml", Output::yaml},
+                                                       {"json", Output::json},
+                                                       {"name", Output::name}};
+        get_.output = outputs.at(get_output_);
+        action_ = [this] {
+            return with_session(get_.connection, terminal_,
+                                [this](Session& session) { return run_get(get_, session); });
+        };
+    });
+}
+
+void CommandLine::add_describe() {
+    auto* command = add("describe", "Show objects in detail, with their events", R"(  fairlead describe route shop
+  fairlead describe route/shop router/edge
+  fairlead describe routes -l app=shop)");
+    add_selection(*command, describe_.selection);
+    add_connection(*command, describe_.connection);
+    command->callback([this] {
+        action_ = [this] {
+            return with_session(describe_.connection, terminal_,
+                                [this](Session& session) { return run_describe(describe_, session); });
+        };
+    });
+}
+
+void CommandLine::add_delete() {
+    auto* command = add("delete", "Delete objects", R"(  fairlead delete route shop
+  fairlead delete route/shop router/edge
+  fairlead delete routes -l app=shop
+  fairlead delete routes --all -n test
+  fairlead delete -f manifests/ --ignore-not-found)");
+    add_selection(*command, delete_.selection, false);
+    command->add_option("-f,--filename", delete_.files, "What these manifests name; file, folder or -; repeatable")
+        ->allow_extra_args(false);
+    command->add_flag("--all", delete_.all, "All objects of the type in the namespace");
+    command->add_flag("--wait,!--no-wait", delete_.wait, "Wait until they are gone (default; --wait=false does not)");
+    command
+        ->add_option_function<std::string>(
+            "--timeout",
+            [this](const std::string& text) {
+                const auto limit = *parse_duration(text);
+                if (limit.count() > 0) delete_.timeout = limit;
+            },
+            "How long to wait (default 0: as long as it takes)")
+        ->check(check_duration);
+    command->add_option("--cascade", cascade_, "What they own: background (default), foreground or orphan")
+        ->check(CLI::IsMember({"background", "foreground", "orphan"}));
+    command->add_flag("--ignore-not-found", delete_.ignore_not_found, "A missing name is no failure");
+    add_connection(*command, delete_.connection);
+    command->callback([this] {
+        delete_.cascade = cascade_ == "background" ? "Background" : cascade_ == "foreground" ? "Foreground" : "Orphan";
+        action_ = [this] {
+            if (delete_.files.empty() == delete_.selection.arguments.empty()) {
+                terminal_.err
+                    << "error: say what to delete: TYPE NAME, or -f FILE\nRun with --help for more information.\n";
+                return 2;
+            }
+            return with_session(delete_.connection, terminal_,
+                                [this](Session& session) { return run_delete(delete_, session); });
+        };
+    });
+}
+
+void CommandLine::add_watch() {
+    auto* command = add("watch", "Show events as they happen, one per line", R"(  fairlead watch routes
+  fairlead watch routes -A -l app=shop
+  fairlead watch route shop -o json)");
+    add_selection(*command, watch_.selection);
+    command->add_option("-o,--output", watch_output_, "text (default), or json: the events as the server sends them")
+        ->check(CLI::IsMember({"text", "json"}));
+    add_connection(*command, watch_.connection);
+    command->callback([this] {
+        watch_.json = watch_output_ == "json";
+        action_ = [this] {
+            return with_session(watch_.connection, terminal_,
+                                [this](Session& session) { return run_watch(watch_, session); });
+        };
+    });
+}
+
+void CommandLine::add_wait() {
+    auto* command =
+        add("wait", "Wait until objects are as you want them", R"(  fairlead wait route/shop --for=condition=Ready
+  fairlead wait route/shop --for=condition=Admitted=False --timeout=2m
+  fairlead wait route shop --for=jsonpath='{.status.phase}'=scheduled
+  fairlead wait routes --all --for=delete)");
+    add_selection(*command, wait_.selection);
+    command->add_option("--for", wait_.condition, "condition=TYPE[=STATUS], delete, or jsonpath={.path}[=VALUE]")
+        ->required();
+    command->add_flag("--all", wait_.all, "All objects of the type in the namespace");
+    command
+        ->add_option_function<std::string>(
+            "--timeout", [this](const std::string& text) { wait_.timeout = *parse_duration(text); },
+            "When to give up (default 30s; 0 looks once)")
+        ->check(check_duration);
+    add_connection(*command, wait_.connection);
+    command->callback([this] {
+        action_ = [this] {
+            const auto& arguments = wait_.selection.arguments;
+            const bool named = arguments.size() > 1 || arguments.front().find('/') != std::string::npos;
+            if (!named && !wait_.all && wait_.selection.labels.empty() && wait_.selection.fields.empty()) {
+                terminal_.err << "error: name what to wait for, or say -l SELECTOR or --all\n";
+                return 2;
+            }
+            return with_session(wait_.connection, terminal_,
+                                [this](Session& session) { return run_wait(wait_, session); });
+        };
+    });
+}
+
+void CommandLine::add_version() {
+    auto* command = add("version", "Show the version of this program and of the server", R"(  fairlead version
+  fairlead version --client
+  fairlead version -o json)");
+    command->add_flag("--client", version_.client_only, "Ask no server");
+    command->add_option("-o,--output", version_output_, "text (default) or json")
+        ->check(CLI::IsMember({"text", "json"}));
+    add_connection(*command, version_.connection, false);
+    command->callback([this] {
+        version_.json = version_output_ == "json";
+        action_ = [this] {
+            if (version_.client_only) return show_client_version(version_, terminal_);
+            return with_session(version_.connection, terminal_,
+                                [this](Session& session) { return run_version(version_, session); });
+        };
+    });
+}
+
+void CommandLine::add_completion() {
+    auto* command = add("completion", "Print the completion script of a shell", R"(  source <(fairlead completion bash)
+  source <(fairlead completion zsh)
+  fairlead completion fish | source)");
+    command->add_option("shell", shell_, "bash, zsh or fish")
+        ->required()
+        ->check(CLI::IsMember({"bash", "zsh", "fish"}));
+    command->callback([this] { action_ = [this] { return run_completion(); }; });
+}
+
+int CommandLine::run_completion() {
+    const auto shell = shell_ == "bash" ? Shell::bash : shell_ == "zsh" ? Shell::zsh : Shell::fish;
+    std::vector<std::string> types;
+    const auto kinds = resource::make_kinds();
+    for (const auto& kind : kinds.all()) types.push_back(kind.plural);
+    std::sort(types.begin(), types.end());
+    terminal_.out << completion_script(shell, words(), types);
+    return 0;
+}
+
+std::vector<CommandWords> CommandLine::words() const {
+    std::vector<CommandWords> all;
+    for (const auto* command : app_.get_subcommands([](const CLI::App*) { return true; })) {
+        CommandWords one{.name = command->get_name(),
+                         .description = command->get_description(),
+                         .options = {},
+                         .takes_types = false};
+        for (const auto* option : command->get_options([](const CLI::Option*) { return true; })) {
+            one.takes_types |= option->get_name() == "what";
+            for (const auto& name : option->get_lnames()) one.options.push_back("--" + name);
+            for (const auto& name : option->get_snames()) one.options.push_back("-" + name);
+        }
+        std::sort(one.options.begin(), one.options.end());
+        all.push_back(std::move(one));
+    }
+    return all;
+}
+
+std::string environment(const std::string& name) {
+    const char* value = std::getenv(name.c_str());
+    return value == nullptr ? std::string() : std::string(value);
+}
+
+void pause(std::chrono::milliseconds time) {
+    std::mutex mutex;
+    std::condition_variable never;
+    std::unique_lock lock(mutex);
+    never.wait_for(lock, time, [] { return false; });
+}
+
+Terminal real_terminal(const Clock& clock) {
+    const bool colour =
+        ::isatty(STDOUT_FILENO) == 1 && environment("NO_COLOR").empty() && environment("TERM") != "dumb";
+    return Terminal{std::cin, std::cout, std::cerr, clock, colour, pause, environment};
+}
+
+}  // namespace
+
+int run(const std::vector<std::string>& arguments, Terminal& terminal,
+        const std::function<int(const ServeOptions&)>& serve) {
+    return CommandLine(terminal, serve).run(arguments);
+}
+
+int run(int argc, const char* const* argv, const std::function<int(const ServeOptions&)>& serve) {
+    // A server that goes away while we write to it must be an error, not our end.
+    ::signal(SIGPIPE, SIG_IGN);
+    const SystemClock clock;
+    Terminal terminal = real_terminal(clock);
+    return run(std::vector<std::string>(argv + (argc > 0 ? 1 : 0), argv + argc), terminal, serve);
+}
+
+int apply_paths(const std::vector<std::string>& paths, const std::filesystem::path& kubeconfig) {
+    const SystemClock clock;
+    Terminal terminal = real_terminal(clock);
+    ApplyOptions options;
+    options.files = paths;
+    options.connection.kubeconfig = kubeconfig.string();
+    return with_session(options.connection, terminal, [&](Session& session) { return run_apply(options, session); });
+}
+
+}  // namespace fairlead::cli

@@ -1,0 +1,97 @@
+#include "cli/serve_options.h"
+
+#include <fmt/core.h>
+
+#include <map>
+
+#include "base/text.h"
+#include "cli/kubeconfig.h"
+#include "cli/terminal.h"
+#include "json/yaml.h"
+
+namespace fairlead::cli {
+namespace {
+
+Result<void> fill_apply(std::vector<std::string>& apply, const json::Value& value, const std::string& where) {
+    if (value.is_string()) {
+        apply.emplace_back(json::view(value.get_string()));
+        return {};
+    }
+    const auto* list = value.if_array();
+    const bool texts = list != nullptr && std::all_of(list->begin(), list->end(),
+                                                      [](const json::Value& item) { return item.is_string(); });
+    if (!texts) return fail(Errc::invalid, where, "apply must be a path or a list of paths");
+    for (const auto& item : *list) apply.emplace_back(json::view(item.get_string()));
+    return {};
+}
+
+Result<void> check_listen(const std::string& listen) {
+    const auto colon = listen.rfind(':');
+    const auto port = colon == std::string::npos ? std::nullopt : parse_int(std::string_view(listen).substr(colon + 1));
+    if (!port || *port < 0 || *port > 65535 || colon == 0) {
+        return fail(Errc::invalid, "--api-listen",
+                    fmt::format("\"{}\" is no ADDRESS:PORT (0 picks a free port)", listen));
+    }
+    return {};
+}
+
+}  // namespace
+
+Result<void> fill_from_config(ServeArguments& arguments, std::string_view yaml) {
+    auto documents = json::parse_yaml(yaml);
+    if (!documents) return fail(std::move(documents.error()));
+    if (documents->empty()) return {};
+    const auto& document = documents->front();
+    const auto* members = document.value.if_object();
+    if (documents->size() != 1 || members == nullptr) return fail(Errc::invalid, "one YAML map is expected");
+    const std::map<std::string_view, std::optional<std::string>*> texts = {{"data-dir", &arguments.data_dir},
+                                                                           {"api-listen", &arguments.api_listen},
+                                                                           {"store", &arguments.store},
+                                                                           {"log-level", &arguments.log_level},
+                                                                           {"log-format", &arguments.log_format}};
+    for (const auto& member : *members) {
+        const std::string_view name(member.key().data(), member.key().size());
+        const auto where = fmt::format("line {}", document.line_of(name));
+        if (name == "apply") {
+            if (!arguments.apply.empty()) continue;
+            if (auto filled = fill_apply(arguments.apply, member.value(), where); !filled) return filled;
+            continue;
+        }
+        const auto known = texts.find(name);
+        if (known == texts.end()) return fail(Errc::invalid, where, fmt::format("there is no option \"{}\"", name));
+        if (!member.value().is_string()) return fail(Errc::invalid, where, fmt::format("{} must be a text", name));
+        auto& target = *known->second;
+        if (!target) target = std::string(json::view(member.value().get_string()));
+    }
+    return {};
+}
+
+Result<ServeOptions> serve_options(const ServeArguments& arguments, const Terminal& terminal) {
+    ServeOptions options;
+    options.data_dir = arguments.data_dir ? std::filesystem::path(*arguments.data_dir) : default_data_dir(terminal);
+    options.api_listen = arguments.api_listen.value_or(options.api_listen);
+    options.store = arguments.store.value_or(options.store);
+    options.apply = arguments.apply;
+    if (options.data_dir.empty()) return fail(Errc::invalid, "--data-dir", "is empty");
+    if (auto fine = check_listen(options.api_listen); !fine) return fail(std::move(fine.error()));
+    if (options.store != "embedded:" && options.store != "memory:") {
+        return fail(Errc::invalid, "--store", fmt::format("\"{}\" is neither embedded: nor memory:", options.store));
+    }
+    if (arguments.log_level) {
+        const auto level = parse_log_level(*arguments.log_level);
+        if (!level)
+            return fail(Errc::invalid, "--log-level",
+                        fmt::format("\"{}\" is none of debug, info, warn, error", *arguments.log_level));
+        options.log_level = *level;
+    }
+    if (arguments.log_format) {
+        const auto format = parse_log_format(*arguments.log_format);
+        if (!format)
+            return fail(Errc::invalid, "--log-format",
+                        fmt::format("\"{}\" is neither text nor json", *arguments.log_format));
+        options.log_format = *format;
+    }
+    return options;
+}
+
+}  // namespace fairlead::cli

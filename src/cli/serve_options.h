@@ -1,0 +1,28 @@
+// The options of `serve` from flags, the file of --config and defaults, in that order. Pure but for the environment.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "cli/options.h"
+
+namespace fairlead::cli {
+
+struct Terminal;
+
+// As typed; nothing = not typed.
+struct ServeArguments {
+    std::optional<std::string> data_dir, api_listen, store, log_level, log_format, config;
+    std::vector<std::string> apply;
+};
+
+// Fills what was not typed from YAML with the same names ("api-listen: 127.0.0.1:0"). Errors name the line.
+Result<void> fill_from_config(ServeArguments& arguments, std::string_view yaml);
+
+// Checks the values and adds the defaults.
+Result<ServeOptions> serve_options(const ServeArguments& arguments, const Terminal& terminal);
+
+}  // namespace fairlead::cli
