@@ -17,15 +17,18 @@ inline constexpr const char* header_name_pattern = "[A-Za-z0-9!#$%&'*+\\-.^_`|~]
 // Group, version and category of a kind of the Gateway API.
 Kind gateway_api_kind(std::string name, std::string plural);
 
+// Where a group has a default, an empty one is a value of its own: the core group.
 struct RouteKind {
-    std::string group, kind;
+    std::optional<std::string> group;
+    std::string kind;
     bool operator==(const RouteKind&) const = default;
     static void describe(Fields<RouteKind>& f);
 };
 
 // The Gateway (or other object) that a route wants to be attached to.
 struct ParentReference {
-    std::string group, kind, namespace_, name, section_name;
+    std::optional<std::string> group;
+    std::string kind, namespace_, name, section_name;
     std::optional<std::int32_t> port;
     bool operator==(const ParentReference&) const = default;
     static void describe(Fields<ParentReference>& f);
@@ -33,7 +36,8 @@ struct ParentReference {
 
 // An object that a reference names, usually a Secret with a certificate.
 struct SecretObjectReference {
-    std::string group, kind, name, namespace_;
+    std::optional<std::string> group;
+    std::string kind, name, namespace_;
     bool operator==(const SecretObjectReference&) const = default;
     static void describe(Fields<SecretObjectReference>& f);
 };

@@ -29,7 +29,8 @@ struct HttpRouteMatch {
 };
 
 struct HttpBackendRef {
-    std::string group, kind, name, namespace_;
+    std::optional<std::string> group;
+    std::string kind, name, namespace_;
     std::optional<std::int32_t> port, weight;
     std::vector<HttpRouteFilter> filters;
     bool operator==(const HttpBackendRef&) const = default;

@@ -41,7 +41,8 @@ struct HttpRewriteFilter {
 };
 
 struct BackendObjectReference {
-    std::string group, kind, name, namespace_;
+    std::optional<std::string> group;
+    std::string kind, name, namespace_;
     std::optional<std::int32_t> port;
     bool operator==(const BackendObjectReference&) const = default;
     static void describe(Fields<BackendObjectReference>& f);
