@@ -1,0 +1,317 @@
+#include "apiserver/api_server.h"
+
+#include <fmt/core.h>
+
+#include <atomic>
+#include <exception>
+
+#include "apiserver/access_review.h"
+#include "apiserver/call.h"
+#include "apiserver/discovery.h"
+#include "apiserver/health.h"
+#include "apiserver/openapi_endpoint.h"
+#include "apiserver/rest.h"
+#include "apiserver/watch.h"
+#include "apiserver/watch_hub.h"
+#include "base/metrics.h"
+#include "base/random.h"
+#include "base/worker_pool.h"
+#include "net/server.h"
+
+namespace fairlead::apiserver {
+
+namespace {
+
+constexpr std::uint64_t shortest_watch_seconds = 1'800;  // a watch without timeoutSeconds: 30 to 60 minutes, so that
+constexpr std::uint64_t watch_spread_seconds = 1'800;    // clients that came together do not leave together
+
+using CallPtr = std::shared_ptr<Call>;
+
+bool is_read(std::string_view method) { return method == "GET" || method == "HEAD"; }
+
+}  // namespace
+
+struct ApiServer::Impl {
+    Impl(ApiOptions o, const resource::Kinds& k, store::Store& s, const Clock& c, Random& r, Log& l, Metrics& m)
+        : options(std::move(o)),
+          kinds(k),
+          store(s),
+          clock(c),
+          random(r),
+          log(l),
+          metrics(m),
+          rest(k, s, c, r),
+          discovery(k, options.version),
+          openapi(k, options.version),
+          request_metrics(m),
+          hub(s, c),
+          pool(options.workers, options.max_waiting) {
+        if (auto prepared = rest.prepare(); !prepared) {
+            preparation_problem = prepared.error().text();
+            log.error("start of the API failed", {{"error", preparation_problem}});
+        }
+        health.add_live("ping", [] { return std::nullopt; });
+        health.add_ready("store", [this]() -> std::optional<std::string> {
+            const auto problem = store.health();
+            return problem ? std::optional(problem->text()) : std::nullopt;
+        });
+        health.add_ready("namespaces", [this]() -> std::optional<std::string> {
+            return preparation_problem.empty() ? std::nullopt : std::optional(preparation_problem);
+        });
+        health.add_ready("shutdown", [this]() -> std::optional<std::string> {
+            return draining ? std::optional<std::string>("process is shutting down") : std::nullopt;
+        });
+    }
+
+    void route(const CallPtr& call);
+    void route_other(const CallPtr& call);
+    void route_resource(const CallPtr& call);
+    bool authorized(const CallPtr& call);
+    bool resolve(const CallPtr& call);
+    void run(const CallPtr& call);
+    void read_one(const CallPtr& call) { call->finish(rest.get(call->target, call->options)); }
+    void open_watch(const CallPtr& call);
+    void in_worker(const CallPtr& call, std::function<void()> job);
+
+    ApiOptions options;
+    const resource::Kinds& kinds;
+    store::Store& store;
+    const Clock& clock;
+    Random& random;
+    Log& log;
+    Metrics& metrics;
+    Rest rest;
+    Discovery discovery;
+    OpenApiEndpoint openapi;
+    Health health;
+    RequestMetrics request_metrics;
+    std::string preparation_problem;
+    std::atomic<bool> draining{false};
+    // Shared with the streams, which may end after the server.
+    std::shared_ptr<std::atomic<std::size_t>> watches = std::make_shared<std::atomic<std::size_t>>(0);
+    WatchHub hub;
+    WorkerPool pool;  // last: its threads use everything above
+};
+
+ApiServer::ApiServer(ApiOptions options, const resource::Kinds& kinds, store::Store& store, const Clock& clock,
+                     Random& random, Log& log, Metrics& metrics)
+    : impl_(std::make_unique<Impl>(std::move(options), kinds, store, clock, random, log, metrics)) {}
+
+ApiServer::~ApiServer() = default;
+
+void ApiServer::add_ready_check(std::string name, std::function<std::optional<std::string>()> check) {
+    impl_->health.add_ready(std::move(name), std::move(check));
+}
+
+void ApiServer::drain() {
+    impl_->draining = true;
+    impl_->hub.drain();
+}
+
+net::Response ApiServer::error_response(int status, std::string message) {
+    Status refusal;
+    refusal.code = status;
+    refusal.message = std::move(message);
+    switch (status) {
+        case 400:
+            refusal.reason = "BadRequest";
+            break;
+        case 408:
+            refusal.reason = "Timeout";
+            break;
+        case 413:
+            // In the words that clients know; the limit is the HTTP server's own.
+            refusal.message = fmt::format("Request entity too large: limit is {}", net::ServerOptions().max_body_bytes);
+            refusal.reason = "RequestEntityTooLarge";
+            break;
+        case 429:
+            refusal = too_many_requests(std::move(refusal.message), 1);
+            break;
+        case 503:
+            refusal = service_unavailable(std::move(refusal.message));
+            break;
+        default:
+            refusal.reason = status >= 500 ? "InternalError" : "BadRequest";
+            break;
+    }
+    return answer(refusal);
+}
+
+void ApiServer::handle(net::Request request, net::Respond respond) {
+    auto call = std::make_shared<Call>(std::move(request), std::move(respond), impl_->request_metrics, impl_->clock,
+                                       impl_->log);
+    impl_->route(call);
+}
+
+void ApiServer::Impl::in_worker(const CallPtr& call, std::function<void()> job) {
+    const auto guarded = [this, call, job = std::move(job)] {
+        // Libraries below throw only on bugs and exhausted memory; one request must not take the server down.
+        try {
+            job();
+        } catch (const std::exception& problem) {
+            log.error("request failed unexpectedly", {{"id", call->request.id}, {"error", problem.what()}});
+            call->finish(internal_error(problem.what()));
+        }
+    };
+    if (!pool.try_post(guarded)) {
+        call->finish(too_many_requests("too many requests are waiting, please try again later", 1));
+    }
+}
+
+bool ApiServer::Impl::authorized(const CallPtr& call) {
+    call->user = options.insecure_allow_all ? std::optional(admin_user()) : authenticate(call->request);
+    Attributes attributes;
+    const auto& info = call->info;
+    if (info.type == RequestInfo::Type::resource) {
+        const auto verb = info.verb(call->request.method, call->options.watch);
+        attributes.verb = verb ? verb_name(*verb) : "";
+        attributes.group = info.group;
+        attributes.resource = info.resource;
+        attributes.subresource = info.subresource;
+        attributes.namespace_ = info.namespace_;
+        attributes.name = info.name;
+    } else {
+        attributes.verb = is_read(call->request.method) ? "get" : "post";
+        attributes.path = info.path.empty() ? "/" : info.path;
+    }
+    const auto refusal = authorize(call->user, attributes);
+    if (refusal) call->finish(*refusal);
+    return !refusal;
+}
+
+void ApiServer::Impl::route(const CallPtr& call) {
+    auto parsed = parse_query(call->info.query);
+    if (parsed) {
+        call->options = std::move(*parsed);
+        call->presentation.pretty = call->options.pretty;
+    }
+    if (!authorized(call)) return;
+    if (!parsed) return call->finish(parsed.error());
+    const auto& info = call->info;
+    switch (info.type) {
+        case RequestInfo::Type::unknown:
+            return call->finish(page_not_found());
+        case RequestInfo::Type::other:
+            return route_other(call);
+        case RequestInfo::Type::resource:
+            return route_resource(call);
+        case RequestInfo::Type::api_versions:
+        case RequestInfo::Type::api_groups:
+        case RequestInfo::Type::api_group:
+        case RequestInfo::Type::group_resources: {
+            const auto* document = discovery.find(info);
+            if (!document) return call->finish(page_not_found());
+            if (!is_read(call->request.method)) return call->finish(method_not_allowed());
+            return call->finish(json_answer(*document, call->presentation));
+        }
+    }
+}
+
+void ApiServer::Impl::route_other(const CallPtr& call) {
+    const auto& path = call->info.path;
+    if (!is_read(call->request.method)) return call->finish(page_not_found());
+    if (auto response = health.serve(path, call->options, call->user.has_value())) {
+        return call->finish(std::move(*response));
+    }
+    if (path == "/version") return call->finish(json_answer(discovery.version(), call->presentation));
+    if (path == "/") return call->finish(json_answer(discovery.paths(), call->presentation));
+    if (path == "/metrics") {
+        return in_worker(call, [this, call] {
+            net::Response response;
+            response.headers.set("Content-Type", "text/plain; version=0.0.4; charset=utf-8");
+            response.body = metrics.expose();
+            response.compressible = true;
+            call->finish(std::move(response));
+        });
+    }
+    if (OpenApiEndpoint::serves(path)) {
+        return in_worker(call, [this, call] { call->finish(openapi.serve(call->info.path, call->request.headers)); });
+    }
+    call->finish(page_not_found());
+}
+
+// Finds the kind and the verb; answers itself if there is no such thing.
+bool ApiServer::Impl::resolve(const CallPtr& call) {
+    const auto& info = call->info;
+    const auto* kind = kinds.find(info.group, info.version, info.resource);
+    const auto nothing = [&] { return call->finish(page_not_found()), false; };
+    if (!kind) return nothing();
+    const bool namespaced = kind->scope == resource::Scope::namespaced;
+    if (!namespaced && !info.namespace_.empty()) return nothing();
+    if (namespaced && info.namespace_.empty() && !info.name.empty()) return nothing();
+    const bool is_namespaces = kind->group.empty() && kind->plural == "namespaces";
+    const bool status = info.subresource == "status" && kind->status_subresource && !kind->create_only;
+    const bool finalize = info.subresource == "finalize" && is_namespaces;
+    if (!info.subresource.empty() && !status && !finalize) return nothing();
+    const auto verb = info.verb(call->request.method, call->options.watch);
+    const bool everywhere = namespaced && info.namespace_.empty();
+    const bool allowed = verb && (!kind->create_only || *verb == Verb::create) &&
+                         !(everywhere && (*verb == Verb::create || *verb == Verb::remove_collection)) &&
+                         (!finalize || *verb == Verb::update);
+    if (!allowed) return call->finish(method_not_allowed()), false;
+    call->verb = *verb;
+    call->name_labels(*kind, *verb);
+    call->target = {kind, info.namespace_, info.name, info.subresource};
+    call->presentation.kind = kind;
+    return true;
+}
+
+void ApiServer::Impl::route_resource(const CallPtr& call) {
+    const auto& info = call->info;
+    if (draining) return call->finish(service_unavailable("the server is shutting down"));
+    if (info.group == access_review_group && info.version == "v1" && call->user &&
+        (info.resource == access_reviews || info.resource == rules_reviews)) {
+        if (call->request.method != "POST") return call->finish(method_not_allowed());
+        const Body body{call->request.body, call->request.headers.get("Content-Type")};
+        return call->finish(review_access(info.resource, *call->user, body));
+    }
+    if (!resolve(call)) return;
+    auto form = negotiate(call->request.headers.get("Accept"), call->options.include_object);
+    if (!form) return call->finish(form.error());
+    call->presentation.form = std::move(*form);
+    // One object is in memory: no need for another thread. Everything else may wait for the disk or take long.
+    if (call->verb == Verb::get && call->options.resource_version.empty()) return read_one(call);
+    in_worker(call, [this, call] { run(call); });
+}
+
+void ApiServer::Impl::run(const CallPtr& call) {
+    const auto& target = call->target;
+    const auto& query = call->options;
+    const Body body{call->request.body, call->request.headers.get("Content-Type")};
+    switch (call->verb) {
+        case Verb::get:
+            return read_one(call);
+        case Verb::list:
+            return call->finish(rest.list(target, query, call->presentation.form));
+        case Verb::watch:
+            return open_watch(call);
+        case Verb::create:
+            return call->finish(rest.create(target, query, body));
+        case Verb::update:
+            return call->finish(rest.update(target, query, body));
+        case Verb::patch:
+            return call->finish(rest.patch(target, query, body));
+        case Verb::remove:
+            return call->finish(rest.remove(target, query, body));
+        case Verb::remove_collection:
+            return call->finish(rest.remove_collection(target, query, body));
+    }
+}
+
+void ApiServer::Impl::open_watch(const CallPtr& call) {
+    auto plan = rest.plan_watch(call->target, call->options, call->presentation.form);
+    if (!plan) return call->finish(plan.error());
+    const auto count = watches;
+    if (count->fetch_add(1) >= options.max_watches) {
+        count->fetch_sub(1);
+        return call->finish(too_many_requests("too many watches are open, please try again later", 1));
+    }
+    const auto gauge = request_metrics.long_running(call->labels);
+    const std::shared_ptr<void> held(nullptr, [count, gauge](void*) { count->fetch_sub(1); });
+    WatchLimits limits;
+    limits.bookmark_interval = options.bookmark_interval;
+    limits.timeout = std::chrono::seconds(shortest_watch_seconds + random.next() % watch_spread_seconds);
+    call->finish(stream_answer(std::make_unique<WatchStream>(std::move(*plan), store, clock, &hub, limits, held)));
+}
+
+}  // namespace fairlead::apiserver

@@ -1,0 +1,51 @@
+// One HTTP request on its way through the API server: what it asks, who asks, and the answer that closes its books
+// (metrics, access log). Made on the session's thread, finished once on whichever thread has the answer.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "apiserver/answer.h"
+#include "apiserver/auth.h"
+#include "apiserver/request_info.h"
+#include "apiserver/request_metrics.h"
+#include "base/clock.h"
+#include "base/log.h"
+#include "net/http.h"
+
+namespace fairlead::apiserver {
+
+class Call {
+public:
+    Call(net::Request request, net::Respond respond, RequestMetrics& metrics, const Clock& clock, Log& log);
+
+    void finish(net::Response response);
+    void finish(const Status& status) { finish(answer(status)); }
+    void finish(Reply reply) { finish(answer(std::move(reply), presentation)); }
+
+    // What names the request in metrics; set once the resource is known to exist, so that strangers' paths make no
+    // labels.
+    void name_labels(const resource::Kind& kind, Verb verb);
+
+    const net::Request request;
+    const RequestInfo info;
+    QueryOptions options;
+    std::optional<User> user;
+    Target target;
+    Verb verb = Verb::get;
+    Presentation presentation;
+    RequestLabels labels;
+
+private:
+    void write_log(int status, std::chrono::nanoseconds took);
+
+    net::Respond respond_;
+    RequestMetrics& metrics_;
+    const Clock& clock_;
+    Log& log_;
+    MonotonicTime started_;
+    std::shared_ptr<void> in_flight_;
+};
+
+}  // namespace fairlead::apiserver

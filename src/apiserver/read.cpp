@@ -1,0 +1,281 @@
+// GET, LIST, and where a WATCH begins: which revision is read, and how a list becomes pages of one snapshot.
+#include <fmt/core.h>
+
+#include <thread>
+
+#include "apiserver/continue_token.h"
+#include "apiserver/object_bytes.h"
+#include "apiserver/rest.h"
+#include "apiserver/table.h"
+#include "base/text.h"
+
+namespace fairlead::apiserver {
+
+namespace {
+
+constexpr std::chrono::milliseconds future_poll{20};
+
+constexpr std::string_view continue_expired =
+    "The provided continue parameter is too old to display a consistent list result. You can start a new list without "
+    "the continue parameter, or use the continue token in this response to retrieve the remainder of the results. "
+    "Continuing with the provided token results in an inconsistent list - objects that were created, modified, or "
+    "deleted between the time the first chunk was returned and now may show up in the list.";
+
+Outcome<store::Revision> parse_revision(std::string_view text) {
+    const auto number = parse_int(text);
+    if (!number || *number < 0) {
+        return refuse(bad_request(fmt::format("invalid resourceVersion \"{}\": must be a whole number", text)));
+    }
+    return static_cast<store::Revision>(*number);
+}
+
+// ValidateListOptions of kube-apiserver, watch-lists included.
+Outcome<void> check_list_options(const QueryOptions& options, bool watch) {
+    resource::FieldErrors errors;
+    const auto forbid = [&](std::string field, std::string why) {
+        errors.push_back({resource::Cause::forbidden, std::move(field), "Forbidden: " + why});
+    };
+    const auto& match = options.resource_version_match;
+    if (options.send_initial_events) {
+        if (!watch) forbid("sendInitialEvents", "sendInitialEvents is forbidden for list");
+        if (watch && match != "NotOlderThan") {
+            forbid("resourceVersionMatch", "sendInitialEvents requires setting resourceVersionMatch to NotOlderThan");
+        }
+    } else if (!match.empty()) {
+        if (watch) {
+            forbid("resourceVersionMatch",
+                   "resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided");
+        } else if (options.resource_version.empty()) {
+            forbid("resourceVersionMatch", "resourceVersionMatch is forbidden unless resourceVersion is provided");
+        }
+    }
+    if (!match.empty()) {
+        if (!options.continue_token.empty()) {
+            forbid("resourceVersionMatch", "resourceVersionMatch is forbidden when continue is provided");
+        }
+        if (match != "Exact" && match != "NotOlderThan") {
+            errors.push_back(
+                {resource::Cause::not_supported, "resourceVersionMatch",
+                 fmt::format("Unsupported value: \"{}\": supported values: \"Exact\", \"NotOlderThan\", \"\"", match)});
+        }
+        if (match == "Exact" && options.resource_version == "0") {
+            forbid("resourceVersionMatch", "resourceVersionMatch \"exact\" is forbidden for resourceVersion \"0\"");
+        }
+    }
+    if (!errors.empty()) return refuse(invalid_options("ListOptions", errors));
+    return {};
+}
+
+// Writes the items of a list in the form that was asked for.
+class ListWriter {
+public:
+    ListWriter(const resource::Kind& kind, const Form& form, WallTime now)
+        : kind_(kind), form_(form), now_(now), prefix_(type_prefix(kind)) {}
+
+    Outcome<void> add(const store::Object& object) {
+        if (!items_.empty()) items_ += ',';
+        if (form_.shape == Shape::object) {
+            append_list_item(object, kind_, prefix_, items_);
+            return {};
+        }
+        const auto value = parse_object(object);
+        if (!value) return refuse(value.error());
+        if (form_.shape == Shape::table) {
+            append_row(*value, kind_, form_, now_, items_);
+        } else {
+            append_partial_metadata(*value, form_, items_);
+        }
+        return {};
+    }
+
+    void reserve(std::size_t bytes) { items_.reserve(bytes); }
+
+    [[nodiscard]] std::string finish(store::Revision revision, std::string_view token,
+                                     std::optional<std::uint64_t> remaining) {
+        std::string out = R"({"kind":")";
+        switch (form_.shape) {
+            case Shape::object:
+                out += kind_.name + R"(List","apiVersion":")" + kind_.api_version();
+                break;
+            case Shape::table:
+                out += R"(Table","apiVersion":"meta.k8s.io/)" + form_.meta_version;
+                break;
+            case Shape::partial_metadata:
+                out += R"(PartialObjectMetadataList","apiVersion":"meta.k8s.io/)" + form_.meta_version;
+                break;
+        }
+        out += fmt::format(R"(","metadata":{{"resourceVersion":"{}")", revision);
+        if (!token.empty()) out += fmt::format(R"(,"continue":"{}")", token);
+        if (remaining) out += fmt::format(R"(,"remainingItemCount":{})", *remaining);
+        out += "},";
+        if (form_.shape == Shape::table)
+            out += R"("columnDefinitions":)" + column_definitions(kind_) + R"(,"rows":[)";
+        else
+            out += R"("items":[)";
+        // One copy at most: the head goes in front of the items only if they are the smaller part.
+        out.reserve(out.size() + items_.size() + 2);
+        out += items_;
+        return out += "]}";
+    }
+
+private:
+    const resource::Kind& kind_;
+    const Form& form_;
+    WallTime now_;
+    std::string prefix_;
+    std::string items_;
+};
+
+std::uint64_t count_from(const store::Snapshot& snapshot, std::string_view prefix, std::string_view from) {
+    std::uint64_t count = 0;
+    snapshot.scan(prefix, from, [&](const store::ObjectRef&) { return ++count, true; });
+    return count;
+}
+
+}  // namespace
+
+Outcome<void> Rest::wait_for(Revision revision) const {
+    const auto until = std::chrono::steady_clock::now() + options_.future_wait;
+    while (store_.revision() < revision) {
+        if (std::chrono::steady_clock::now() >= until) {
+            return refuse(resource_version_too_large(revision, store_.revision()));
+        }
+        std::this_thread::sleep_for(std::min(future_poll, options_.future_wait));
+    }
+    return {};
+}
+
+Reply Rest::get(const Target& target, const QueryOptions& options) {
+    if (!options.resource_version.empty()) {
+        const auto revision = parse_revision(options.resource_version);
+        if (!revision) return reply_of(revision.error());
+        if (auto reached = wait_for(*revision); !reached) return reply_of(reached.error());
+    }
+    const auto found = existing(target);
+    if (!found) return reply_of(found.error());
+    Reply reply;
+    reply.body = (*found)->value();
+    return reply;
+}
+
+Outcome<store::Snapshot> Rest::snapshot_for(const Kind& kind, const QueryOptions& options) const {
+    std::optional<Revision> exactly;
+    if (!options.resource_version.empty()) {
+        const auto revision = parse_revision(options.resource_version);
+        if (!revision) return refuse(revision.error());
+        if (auto reached = wait_for(*revision); !reached) return refuse(reached.error());
+        if (options.resource_version_match == "Exact") exactly = *revision;
+    }
+    auto snapshot = store_.snapshot(kind.table(), exactly);
+    if (snapshot) return std::move(*snapshot);
+    if (snapshot.error().code == Errc::compacted) {
+        return refuse(expired("The resourceVersion for the provided list is too old."));
+    }
+    return refuse(from_error(snapshot.error()));
+}
+
+Outcome<Reply> Rest::list_objects(const Target& target, const QueryOptions& options, const Form& form) {
+    const auto& kind = *target.kind;
+    if (auto checked = check_list_options(options, false); !checked) return refuse(checked.error());
+    const auto filter = Filter::make(kind, target.namespace_, "", options);
+    if (!filter) return refuse(filter.error());
+    ContinueToken token;
+    Outcome<store::Snapshot> snapshot = refuse(Status{});
+    if (!options.continue_token.empty()) {
+        if (!options.resource_version.empty() && options.resource_version != "0") {
+            return refuse(bad_request("specifying resource version is not allowed when using continue"));
+        }
+        auto decoded = decode_continue(options.continue_token);
+        if (!decoded) return refuse(bad_request("invalid continue token: " + decoded.error().message));
+        token = std::move(*decoded);
+        auto found = store_.snapshot(kind.table(), token.revision);
+        if (!found && found.error().code == Errc::compacted) {
+            auto status = expired(std::string(continue_expired));
+            status.continue_token = encode_continue({std::nullopt, token.start, std::nullopt});
+            return refuse(std::move(status));
+        }
+        if (!found && found.error().code == Errc::future) {
+            return refuse(resource_version_too_large(token.revision.value_or(0), store_.revision()));
+        }
+        if (!found) return refuse(from_error(found.error()));
+        snapshot = std::move(*found);
+    } else {
+        snapshot = snapshot_for(kind, options);
+        if (!snapshot) return refuse(snapshot.error());
+    }
+
+    // A list "at any revision" is served whole, as the real server's cache does.
+    const bool whole = options.resource_version == "0" && options.continue_token.empty();
+    const auto limit = whole ? 0 : std::max<std::int64_t>(0, options.limit.value_or(0));
+    ListWriter writer(kind, form, clock_.now());
+    std::int64_t count = 0;
+    std::string next;
+    std::optional<Status> problem;
+    const auto visit = [&](const store::ObjectRef& object) {
+        if (!filter->matches(*object)) return true;
+        if (limit > 0 && count == limit) return false;  // there is more: `next` is where it goes on
+        if (auto added = writer.add(*object); !added) return problem = added.error(), false;
+        ++count;
+        if (limit > 0 && count == limit) next = std::string(object->name()) + '\0';
+        return true;
+    };
+    bool more = false;
+    if (filter->only()) {
+        if (const auto object = snapshot->get(*filter->only()); object && *filter->only() >= token.start) visit(object);
+    } else {
+        snapshot->scan(filter->prefix(), token.start, [&](const store::ObjectRef& object) {
+            const bool go_on = visit(object);
+            if (!go_on) more = true;
+            return go_on;
+        });
+    }
+    if (problem) return refuse(*problem);
+    std::string next_token;
+    std::optional<std::uint64_t> remaining;
+    if (more) {
+        const bool counted = token.remaining && token.revision && *token.remaining > static_cast<std::uint64_t>(count);
+        if (filter->selects_all()) {
+            remaining = counted ? *token.remaining - static_cast<std::uint64_t>(count)
+                                : count_from(*snapshot, filter->prefix(), next);
+        }
+        next_token = encode_continue({snapshot->revision(), next, remaining});
+    }
+    Reply reply;
+    reply.content = Reply::Content::list;
+    reply.body = writer.finish(snapshot->revision(), next_token, remaining);
+    return reply;
+}
+
+Outcome<WatchPlan> Rest::plan_watch(const Target& target, const QueryOptions& options, const Form& form) {
+    const auto& kind = *target.kind;
+    if (auto checked = check_list_options(options, true); !checked) return refuse(checked.error());
+    auto filter = Filter::make(kind, target.namespace_, target.name, options);
+    if (!filter) return refuse(filter.error());
+    WatchPlan plan;
+    plan.kind = &kind;
+    plan.filter = std::move(*filter);
+    plan.form = form;
+    plan.bookmarks = options.allow_watch_bookmarks;
+    if (options.timeout_seconds && *options.timeout_seconds > 0)
+        plan.timeout = std::chrono::seconds(*options.timeout_seconds);
+    Revision revision = 0;
+    if (!options.resource_version.empty()) {
+        const auto parsed = parse_revision(options.resource_version);
+        if (!parsed) return refuse(parsed.error());
+        revision = *parsed;
+    }
+    plan.initial_events = options.send_initial_events.value_or(revision == 0);
+    if (!plan.initial_events) {
+        plan.after = revision == 0 ? store_.revision() : revision;
+        return plan;
+    }
+    if (auto reached = wait_for(revision); !reached) return refuse(reached.error());
+    auto snapshot = store_.snapshot(kind.table());
+    if (!snapshot) return refuse(from_error(snapshot.error()));
+    plan.after = snapshot->revision();
+    plan.initial = std::move(*snapshot);
+    plan.initial_events_end = options.send_initial_events.value_or(false) && plan.bookmarks;
+    return plan;
+}
+
+}  // namespace fairlead::apiserver

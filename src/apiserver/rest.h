@@ -1,0 +1,165 @@
+// The verbs of the API as synchronous functions over the store: usable without sockets (tests, the simulator). One file
+// per group of verbs: create.cpp, update.cpp, patch.cpp, delete.cpp, read.cpp; namespaces.cpp holds the life cycle of
+// namespaces. Thread-safe: state is in the store alone. Writes block until they are durable.
+#pragma once
+
+#include <chrono>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "apiserver/filter.h"
+#include "apiserver/media.h"
+#include "apiserver/request_info.h"
+#include "apiserver/status.h"
+#include "base/clock.h"
+#include "base/fwd.h"
+#include "resource/kind.h"
+#include "store/store.h"
+
+namespace fairlead::apiserver {
+
+struct Reply {
+    int code = 200;
+    enum class Content { object, list, status } content = Content::object;
+    std::string body;                   // JSON; objects in their stored form, lists in the form that was asked for
+    std::vector<std::string> warnings;  // for the Warning header
+    int retry_after_seconds = 0;
+};
+Reply reply_of(const Status& status);
+
+// What a request for a resource is about. The kind outlives it.
+struct Target {
+    const resource::Kind* kind = nullptr;
+    std::string namespace_, name, subresource;
+};
+
+struct Body {
+    std::string_view bytes;
+    std::string_view content_type;
+};
+
+struct RestOptions {
+    // How long a read waits for a revision that has not happened yet.
+    std::chrono::milliseconds future_wait{3'000};
+};
+
+// Where and how a watch begins; made by Rest::plan_watch, run by WatchStream.
+struct WatchPlan {
+    const resource::Kind* kind = nullptr;
+    Filter filter;
+    Form form;
+    bool initial_events = false;             // ADDED for everything that exists, first
+    bool initial_events_end = false;         // then a bookmark that says so
+    std::optional<store::Snapshot> initial;  // with initial_events: what exists
+    store::Revision after = 0;               // live events follow this revision
+    bool bookmarks = false;
+    std::optional<std::chrono::seconds> timeout;
+};
+
+class Rest {
+public:
+    Rest(const resource::Kinds& kinds, store::Store& store, const Clock& clock, Random& random,
+         RestOptions options = {});
+
+    Reply get(const Target& target, const QueryOptions& options);
+    Reply list(const Target& target, const QueryOptions& options, const Form& form);
+    Outcome<WatchPlan> plan_watch(const Target& target, const QueryOptions& options, const Form& form);
+    Reply create(const Target& target, const QueryOptions& options, const Body& body);
+    Reply update(const Target& target, const QueryOptions& options, const Body& body);
+    Reply patch(const Target& target, const QueryOptions& options, const Body& body);
+    Reply remove(const Target& target, const QueryOptions& options, const Body& body);
+    Reply remove_collection(const Target& target, const QueryOptions& options, const Body& body);
+
+    // Makes what every server has: the namespace "default". Goes on with the removal of namespaces that were
+    // terminating when the server stopped. Idempotent; before serving.
+    Result<void> prepare();
+
+private:
+    using Kind = resource::Kind;
+    using Revision = store::Revision;
+
+    // --- writing (rest.cpp) ---
+    enum class Writing { create, update, patch };
+    static std::string_view options_kind(Writing writing);
+    Outcome<void> check_write_options(Writing writing, const QueryOptions& options) const;
+    // The submitted object, of the right kind and in the right place.
+    Outcome<json::Value> decode(const Target& target, const Body& body) const;
+    Outcome<void> check_identity(const Target& target, json::Value& object) const;
+    // Defaults, the kind's own rules, unknown fields, validation: in place.
+    enum class StatusOf { client, server };  // server: what the client sent in .status does not count
+    Outcome<void> admit(const Kind& kind, json::Value& object, const json::Value* old, StatusOf status,
+                        const QueryOptions& options, std::vector<std::string>& warnings) const;
+    Outcome<void> prune_unknown(const Kind& kind, json::Value& object, const QueryOptions& options,
+                                std::vector<std::string>& warnings) const;
+    Outcome<store::ObjectRef> existing(const Target& target) const;
+
+    // --- create.cpp ---
+    Outcome<Reply> create_object(const Target& target, const QueryOptions& options, const Body& body);
+    Outcome<void> name_and_stamp(const Target& target, json::Value& object, bool& generated);
+    void regenerate_name(json::Value& object);
+    // The check that the namespace exists and takes new objects, to be part of the same commit.
+    Outcome<std::optional<store::Op>> namespace_check(const Kind& kind, std::string_view ns,
+                                                      std::string_view name) const;
+    Outcome<Reply> commit_new(const Kind& kind, const Target& target, json::Value object, bool generated,
+                              const QueryOptions& options, std::vector<std::string> warnings);
+    Outcome<Reply> bind(const Target& target, json::Value binding, const QueryOptions& options,
+                        std::vector<std::string> warnings);
+
+    // --- update.cpp ---
+    struct Change {
+        json::Value object;
+        bool unchanged = false;
+        std::vector<std::string> warnings;
+    };
+    Outcome<Reply> update_object(const Target& target, const QueryOptions& options, const Body& body);
+    // What `submitted` makes of `old`. Pure but for its reads of the kind.
+    Outcome<Change> prepare_update(const Target& target, const json::Value& old, json::Value submitted,
+                                   const QueryOptions& options) const;
+    // Nothing = somebody else was faster; read again.
+    Outcome<std::optional<Reply>> commit_change(const Target& target, const store::ObjectRef& current, Change change,
+                                                const QueryOptions& options);
+
+    // --- patch.cpp ---
+    Outcome<Reply> patch_object(const Target& target, const QueryOptions& options, const Body& body);
+
+    // --- delete.cpp ---
+    struct DeleteOptions {
+        std::optional<std::string> propagation;
+        std::optional<std::string> uid, resource_version;
+        bool dry_run = false;
+    };
+    Outcome<DeleteOptions> delete_options(const QueryOptions& options, const Body& body) const;
+    Outcome<Reply> delete_object(const Target& target, const DeleteOptions& options);
+    Outcome<Reply> delete_collection(const Target& target, const QueryOptions& options, const Body& body);
+    Outcome<void> check_preconditions(const Target& target, const json::Value& object,
+                                      const DeleteOptions& options) const;
+    // Nothing if it can go at once; else the object with its deletion timestamp (or as it is, if it had one).
+    std::optional<json::Value> mark_deleted(const json::Value& object, const DeleteOptions& options) const;
+
+    // --- namespaces.cpp ---
+    Outcome<Reply> delete_namespace(const Target& target, const DeleteOptions& options);
+    Outcome<void> delete_content(std::string_view ns);
+    [[nodiscard]] bool has_content(std::string_view ns) const;
+    // Removes a terminating namespace once nothing is left in it and nobody holds it. Called after every removal.
+    void finish_namespace(std::string_view ns);
+    [[nodiscard]] bool is_namespace(const Kind& kind) const { return &kind == namespaces_; }
+
+    // --- read.cpp ---
+    Outcome<Reply> list_objects(const Target& target, const QueryOptions& options, const Form& form);
+    Outcome<store::Snapshot> snapshot_for(const Kind& kind, const QueryOptions& options) const;
+    Outcome<void> wait_for(Revision revision) const;
+
+    [[nodiscard]] std::string now_text() const;
+
+    const resource::Kinds& kinds_;
+    store::Store& store_;
+    const Clock& clock_;
+    Random& random_;
+    RestOptions options_;
+    const Kind* namespaces_ = nullptr;
+};
+
+}  // namespace fairlead::apiserver
