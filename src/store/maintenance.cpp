@@ -78,7 +78,7 @@ void Maintenance::loop() {
             // After a failure always the full second, so that a broken disk is not asked in a tight loop.
             if (failing_) {
                 wake_.wait_for(lock, 1s, [this] { return stop_; });
-            } else {
+            } else if (!shrinking_) {
                 wake_.wait_for(lock, 1s, [this] { return stop_ || work_waits(); });
             }
             if (stop_) return;
@@ -86,6 +86,7 @@ void Maintenance::loop() {
             copy_now = log_pages_ >= copy_at_;
         }
         if (compact_now) compact();
+        if (compact_now || shrinking_) give_back_pages();
         if (copy_now) checkpoint();
         measure();
     }
@@ -150,7 +151,7 @@ Result<void> Maintenance::delete_rows(const std::vector<DeadRow>& rows) {
     }
     dropped_rows_ = ledger.dropped_rows;
     dropped_total_ = ledger.dropped_total;
-    return give_back_pages();
+    return {};
 }
 
 Result<void> Maintenance::raise_floors(const std::map<std::uint32_t, Revision>& floors) {
@@ -174,13 +175,17 @@ Result<void> Maintenance::raise_floors(const std::map<std::uint32_t, Revision>& 
     return {};
 }
 
-Result<void> Maintenance::give_back_pages() {
+void Maintenance::give_back_pages() {
+    const std::lock_guard turn(turn_);
     const auto free = connection_.ask("PRAGMA freelist_count");
-    if (!free) return fail(free.error());
+    if (!free) return complain(free.error());
     const auto all = connection_.ask("PRAGMA page_count");
-    if (!all) return fail(all.error());
-    if (*free <= std::max(free_pages_always_kept, *all / free_share_kept)) return {};
-    return connection_.run("PRAGMA incremental_vacuum(256)");
+    if (!all) return complain(all.error());
+    shrinking_ = *free > std::max(free_pages_always_kept, *all / free_share_kept);
+    if (!shrinking_) return;
+    if (auto done = connection_.run("PRAGMA incremental_vacuum(256)"); !done) complain(done.error());
+    const std::lock_guard lock(mutex_);
+    saw_log_pages(connection_.log_pages());
 }
 
 void Maintenance::checkpoint() {

@@ -41,7 +41,7 @@ private:
     void compact();
     Result<void> delete_rows(const std::vector<DeadRow>& rows);
     Result<void> raise_floors(const std::map<std::uint32_t, Revision>& floors);
-    Result<void> give_back_pages();
+    void give_back_pages();
     void checkpoint();
     void measure();
     void complain(const Error& error);
@@ -54,7 +54,8 @@ private:
     Log& log_;
     std::uint64_t dropped_rows_;  // the ledger's, which only this thread changes
     std::uint64_t dropped_total_;
-    bool failing_ = false;  // said so in the log
+    bool failing_ = false;    // said so in the log
+    bool shrinking_ = false;  // there are more free pages to give back
 
     std::mutex mutex_;
     std::condition_variable wake_;
