@@ -11,10 +11,10 @@ namespace {
 
 struct BindingCase {
     std::string name;
-    std::string route;    // YAML
-    std::string binding;  // YAML
-    std::string status;   // YAML, when it succeeds
-    Errc code = Errc::invalid;  // and below: when it fails
+    std::string route;                     // YAML
+    std::string binding;                   // YAML
+    std::string status;                    // YAML, when it succeeds
+    Errc code = Errc::invalid;             // and below: when it fails
     std::string field = {}, message = {};  // when it fails
 };
 
@@ -51,47 +51,55 @@ INSTANTIATE_TEST_SUITE_P(
     Cases, BindRoute,
     testing::Values(
         BindingCase{"SystemNameIsBuiltFromNamespaceHostAndRouter",
-                    "{metadata: {name: shop, namespace: ns, uid: u1}, spec: {host: web, dnsType: system}, status: {phase: new}}",
-                    blue,
-                    "{phase: scheduled, dns: blue.example.net, host: ns-web.blue.example.net, router: blue}"},
+                    "{metadata: {name: shop, namespace: ns, uid: u1}, spec: {host: web, dnsType: system}, status: "
+                    "{phase: new}}",
+                    blue, "{phase: scheduled, dns: blue.example.net, host: ns-web.blue.example.net, router: blue}"},
         BindingCase{"UserNameIsLeftAlone",
-                    "{metadata: {name: shop, namespace: ns}, spec: {host: www.example.com, dnsType: user}, status: {phase: new}}",
+                    "{metadata: {name: shop, namespace: ns}, spec: {host: www.example.com, dnsType: user}, status: "
+                    "{phase: new}}",
                     blue, "{phase: scheduled, dns: blue.example.net, host: www.example.com, router: blue}"},
         BindingCase{"WithoutHostTheRoutesNameIsUsed",
                     "{metadata: {name: my.shop, namespace: ns}, spec: {dnsType: system}, status: {phase: new}}", blue,
                     "{phase: scheduled, dns: blue.example.net, host: ns-my-shop.blue.example.net, router: blue}"},
         BindingCase{"WithoutHostTheSubdomainIsUsed",
-                    "{metadata: {name: shop, namespace: ns}, spec: {subdomain: pay.shop, dnsType: system}, status: {phase: new}}",
+                    "{metadata: {name: shop, namespace: ns}, spec: {subdomain: pay.shop, dnsType: system}, status: "
+                    "{phase: new}}",
                     blue, "{phase: scheduled, dns: blue.example.net, host: pay.shop.blue.example.net, router: blue}"},
         BindingCase{"RouteWithoutStatusIsNew",
                     "{metadata: {name: shop, namespace: ns}, spec: {host: web, dnsType: system}}", blue,
                     "{phase: scheduled, dns: blue.example.net, host: ns-web.blue.example.net, router: blue}"},
-        BindingCase{"OtherStatusStays",
-                    "{metadata: {name: shop, namespace: ns}, spec: {host: web, dnsType: system}, status: {phase: new, "
-                    "conditions: [{type: Scheduled, status: 'False'}]}}",
-                    blue,
-                    "{phase: scheduled, dns: blue.example.net, host: ns-web.blue.example.net, router: blue, conditions: "
-                    "[{type: Scheduled, status: 'False'}]}"},
+        BindingCase{
+            "OtherStatusStays",
+            "{metadata: {name: shop, namespace: ns}, spec: {host: web, dnsType: system}, status: {phase: new, "
+            "conditions: [{type: Scheduled, status: 'False'}]}}",
+            blue,
+            "{phase: scheduled, dns: blue.example.net, host: ns-web.blue.example.net, router: blue, conditions: "
+            "[{type: Scheduled, status: 'False'}]}"},
         BindingCase{"MatchingUidIsBound",
-                    "{metadata: {name: shop, namespace: ns, uid: u1}, spec: {host: web, dnsType: system}, status: {phase: new}}",
+                    "{metadata: {name: shop, namespace: ns, uid: u1}, spec: {host: web, dnsType: system}, status: "
+                    "{phase: new}}",
                     "{routeName: shop, routeUID: u1, router: blue, dns: blue.example.net}",
                     "{phase: scheduled, dns: blue.example.net, host: ns-web.blue.example.net, router: blue}"},
-        BindingCase{"SameBindingAgainChangesNothing",
-                    "{metadata: {name: shop, namespace: ns}, spec: {host: web, dnsType: system}, status: {phase: scheduled, "
-                    "dns: blue.example.net, host: kept.example.net, router: blue}}",
-                    blue, "{phase: scheduled, dns: blue.example.net, host: kept.example.net, router: blue}"},
-        BindingCase{"BoundToAnotherRouterConflicts",
-                    "{metadata: {name: shop, namespace: ns}, spec: {host: web, dnsType: system}, status: {phase: scheduled, "
-                    "dns: green.example.net, host: h, router: green}}",
-                    blue, "", Errc::conflict, "router", "ns/shop is bound to router green (green.example.net) already"},
-        BindingCase{"SameRouterUnderAnotherNameConflicts",
-                    "{metadata: {name: shop, namespace: ns}, spec: {host: web, dnsType: system}, status: {phase: scheduled, "
-                    "dns: old.example.net, host: h, router: blue}}",
-                    blue, "", Errc::conflict, "router", "(old.example.net)"},
+        BindingCase{
+            "SameBindingAgainChangesNothing",
+            "{metadata: {name: shop, namespace: ns}, spec: {host: web, dnsType: system}, status: {phase: scheduled, "
+            "dns: blue.example.net, host: kept.example.net, router: blue}}",
+            blue, "{phase: scheduled, dns: blue.example.net, host: kept.example.net, router: blue}"},
+        BindingCase{
+            "BoundToAnotherRouterConflicts",
+            "{metadata: {name: shop, namespace: ns}, spec: {host: web, dnsType: system}, status: {phase: scheduled, "
+            "dns: green.example.net, host: h, router: green}}",
+            blue, "", Errc::conflict, "router", "ns/shop is bound to router green (green.example.net) already"},
+        BindingCase{
+            "SameRouterUnderAnotherNameConflicts",
+            "{metadata: {name: shop, namespace: ns}, spec: {host: web, dnsType: system}, status: {phase: scheduled, "
+            "dns: old.example.net, host: h, router: blue}}",
+            blue, "", Errc::conflict, "router", "(old.example.net)"},
         BindingCase{"EarlierRoutesUidConflicts",
-                    "{metadata: {name: shop, namespace: ns, uid: u2}, spec: {host: web, dnsType: system}, status: {phase: new}}",
-                    "{routeName: shop, routeUID: u1, router: blue, dns: blue.example.net}", "", Errc::conflict, "routeUID",
-                    "has uid u2, the binding is for u1"},
+                    "{metadata: {name: shop, namespace: ns, uid: u2}, spec: {host: web, dnsType: system}, status: "
+                    "{phase: new}}",
+                    "{routeName: shop, routeUID: u1, router: blue, dns: blue.example.net}", "", Errc::conflict,
+                    "routeUID", "has uid u2, the binding is for u1"},
         BindingCase{"TooLongLabelIsRefusedNotCut",
                     "{metadata: {name: shop, namespace: a-namespace-with-a-rather-long-name}, spec: {host: "
                     "and-a-host-that-is-long-as-well, dnsType: system}, status: {phase: new}}",
@@ -136,38 +144,70 @@ TEST_P(AdmitRoute, FillsInAndRefuses) {
 INSTANTIATE_TEST_SUITE_P(
     Cases, AdmitRoute,
     testing::Values(
-        AdmitCase{"NewRouteStartsNew", "{spec: {host: web}}", "",
-                  "{spec: {host: web, dnsType: system}, status: {phase: new}}", {}},
-        AdmitCase{"DottedHostIsTheUsers", "{spec: {host: www.example.com}}", "",
-                  "{spec: {host: www.example.com, dnsType: user}, status: {phase: new}}", {}},
-        AdmitCase{"NoHostIsTheSystems", "{spec: {}}", "", "{spec: {dnsType: system}, status: {phase: new}}", {}},
-        AdmitCase{"GivenDnsTypeStays", "{spec: {host: www.example.com, dnsType: system}}", "",
-                  "{spec: {host: www.example.com, dnsType: system}, status: {phase: new}}", {}},
-        AdmitCase{"OtherStatusIsDroppedOnCreate", "{spec: {host: web}, status: {ingress: [{host: web}]}}", "",
-                  "{spec: {host: web, dnsType: system}, status: {phase: new}}", {}},
-        AdmitCase{"PhaseOnCreateIsRefused", "{spec: {host: web}, status: {phase: scheduled}}", "", "",
-                  {{Cause::forbidden, "status.phase", "Forbidden: is set by a RouteBinding, not on create"}}},
-        AdmitCase{"EvenPhaseNewOnCreateIsRefused", "{spec: {host: web}, status: {phase: new}}", "", "",
-                  {{Cause::forbidden, "status.phase", "Forbidden: is set by a RouteBinding, not on create"}}},
-        AdmitCase{"DnsOnCreateIsRefused", "{spec: {host: web}, status: {dns: x.example.net}}", "", "",
-                  {{Cause::forbidden, "status.dns", "Forbidden: is set by a RouteBinding, not on create"}}},
-        AdmitCase{"SameStatusOnUpdateIsFine", "{spec: {host: web, dnsType: system}, status: {phase: new}}",
+        AdmitCase{"NewRouteStartsNew",
+                  "{spec: {host: web}}",
+                  "",
                   "{spec: {host: web, dnsType: system}, status: {phase: new}}",
-                  "{spec: {host: web, dnsType: system}, status: {phase: new}}", {}},
-        AdmitCase{"LeftOutOnUpdateMeansUnchanged", "{spec: {host: web, dnsType: system}}",
+                  {}},
+        AdmitCase{"DottedHostIsTheUsers",
+                  "{spec: {host: www.example.com}}",
+                  "",
+                  "{spec: {host: www.example.com, dnsType: user}, status: {phase: new}}",
+                  {}},
+        AdmitCase{"NoHostIsTheSystems", "{spec: {}}", "", "{spec: {dnsType: system}, status: {phase: new}}", {}},
+        AdmitCase{"GivenDnsTypeStays",
+                  "{spec: {host: www.example.com, dnsType: system}}",
+                  "",
+                  "{spec: {host: www.example.com, dnsType: system}, status: {phase: new}}",
+                  {}},
+        AdmitCase{"OtherStatusIsDroppedOnCreate",
+                  "{spec: {host: web}, status: {ingress: [{host: web}]}}",
+                  "",
+                  "{spec: {host: web, dnsType: system}, status: {phase: new}}",
+                  {}},
+        AdmitCase{"PhaseOnCreateIsRefused",
+                  "{spec: {host: web}, status: {phase: scheduled}}",
+                  "",
+                  "",
+                  {{Cause::forbidden, "status.phase", "Forbidden: is set by a RouteBinding, not on create"}}},
+        AdmitCase{"EvenPhaseNewOnCreateIsRefused",
+                  "{spec: {host: web}, status: {phase: new}}",
+                  "",
+                  "",
+                  {{Cause::forbidden, "status.phase", "Forbidden: is set by a RouteBinding, not on create"}}},
+        AdmitCase{"DnsOnCreateIsRefused",
+                  "{spec: {host: web}, status: {dns: x.example.net}}",
+                  "",
+                  "",
+                  {{Cause::forbidden, "status.dns", "Forbidden: is set by a RouteBinding, not on create"}}},
+        AdmitCase{"SameStatusOnUpdateIsFine",
+                  "{spec: {host: web, dnsType: system}, status: {phase: new}}",
+                  "{spec: {host: web, dnsType: system}, status: {phase: new}}",
+                  "{spec: {host: web, dnsType: system}, status: {phase: new}}",
+                  {}},
+        AdmitCase{"LeftOutOnUpdateMeansUnchanged",
+                  "{spec: {host: web, dnsType: system}}",
                   "{spec: {host: web, dnsType: system}, status: {phase: scheduled, dns: d, host: h, router: r}}",
-                  "{spec: {host: web, dnsType: system}, status: {phase: scheduled, dns: d, host: h, router: r}}", {}},
-        AdmitCase{"ChangedPhaseIsRefused", "{spec: {host: web, dnsType: system}, status: {phase: scheduled}}",
-                  "{spec: {host: web, dnsType: system}, status: {phase: new}}", "",
+                  "{spec: {host: web, dnsType: system}, status: {phase: scheduled, dns: d, host: h, router: r}}",
+                  {}},
+        AdmitCase{"ChangedPhaseIsRefused",
+                  "{spec: {host: web, dnsType: system}, status: {phase: scheduled}}",
+                  "{spec: {host: web, dnsType: system}, status: {phase: new}}",
+                  "",
                   {{Cause::invalid, "status.phase",
                     "Invalid value: \"scheduled\": is \"new\" and changes only by a RouteBinding"}}},
-        AdmitCase{"ChangedDnsIsRefused", "{spec: {host: web, dnsType: system}, status: {phase: new, dns: d}}",
-                  "{spec: {host: web, dnsType: system}, status: {phase: new}}", "",
-                  {{Cause::invalid, "status.dns", "Invalid value: \"d\": is unset and changes only by a RouteBinding"}}},
-        AdmitCase{"ChangedRouterIsRefused", "{spec: {host: web, dnsType: system}, status: {router: s}}",
-                  "{spec: {host: web, dnsType: system}, status: {phase: scheduled, dns: d, host: h, router: r}}", "",
-                  {{Cause::invalid, "status.router",
-                    "Invalid value: \"s\": is \"r\" and changes only by a RouteBinding"}}}),
+        AdmitCase{
+            "ChangedDnsIsRefused",
+            "{spec: {host: web, dnsType: system}, status: {phase: new, dns: d}}",
+            "{spec: {host: web, dnsType: system}, status: {phase: new}}",
+            "",
+            {{Cause::invalid, "status.dns", "Invalid value: \"d\": is unset and changes only by a RouteBinding"}}},
+        AdmitCase{
+            "ChangedRouterIsRefused",
+            "{spec: {host: web, dnsType: system}, status: {router: s}}",
+            "{spec: {host: web, dnsType: system}, status: {phase: scheduled, dns: d, host: h, router: r}}",
+            "",
+            {{Cause::invalid, "status.router", "Invalid value: \"s\": is \"r\" and changes only by a RouteBinding"}}}),
     CaseName{});
 
 TEST(AdmitRouteBinding, NamespaceOfTheRouteIsThatOfTheBinding) {

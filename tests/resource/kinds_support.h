@@ -2,6 +2,7 @@
 #pragma once
 
 #include <filesystem>
+#include <ostream>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -36,11 +37,12 @@ struct RuleCase {
     std::string value;  // JSON; empty = removed
     Cause cause = Cause::invalid;
     std::string field;
-    std::string message;    // part of it
+    std::string message;     // part of it
     std::size_t sample = 0;  // document of the sample file
     bool update = false;     // the good object is what was stored before
 };
 void check_rule_case(const RuleCase& row);
+inline void PrintTo(const RuleCase& row, std::ostream* out) { *out << row.plural << ": " << row.name; }
 // Names a case of a table by its member `name`.
 struct CaseName {
     template <class Info>

@@ -2,6 +2,8 @@
 
 #include <fmt/core.h>
 
+#include <set>
+
 #include "base/text.h"
 #include "resource/kinds/columns.h"
 #include "resource/kinds/rules.h"
@@ -13,6 +15,8 @@ namespace {
 // Which members belong to which state, as Diego's BBS has it: a stale address of a crashed instance must not be routed.
 void check_state(const json::Object& spec, const json::Object*, Violations& violations) {
     const auto state = text_of(spec, "state");
+    static const std::set<std::string_view> known = {"UNCLAIMED", "CLAIMED", "RUNNING", "CRASHED"};
+    if (!known.contains(state)) return;  // said already
     const bool running = state == "RUNNING";
     const bool placed = running || state == "CLAIMED";
     const auto filled = [&](std::string_view field) {

@@ -24,6 +24,8 @@ constexpr std::array<FilterMember, 6> filter_members = {{{"RequestHeaderModifier
 
 void check_filter(const json::Object& filter, const json::Object*, Violations& violations) {
     const auto type = text_of(filter, "type");
+    const auto known = [&](const FilterMember& one) { return one.type == type; };
+    if (std::none_of(filter_members.begin(), filter_members.end(), known)) return;  // said already
     for (const auto& [name, member] : filter_members) {
         if (type == name && !has(filter, member)) {
             violations.required(member, fmt::format("must be specified for {} filter.type", name));

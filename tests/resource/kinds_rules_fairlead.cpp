@@ -1,0 +1,185 @@
+// Each rule of Fairlead's own kinds, broken once.
+#include <gtest/gtest.h>
+
+#include "resource/kinds_support.h"
+
+namespace fairlead::resource {
+namespace {
+
+class FairleadRules : public testing::TestWithParam<RuleCase> {};
+TEST_P(FairleadRules, NameFieldValueAndRule) { check_rule_case(GetParam()); }
+
+std::vector<RuleCase> routers_and_clusters() {
+    using enum Cause;
+    return {
+        {"RouterDnsRequired", "routers", "spec.dns", "", required, "spec.dns", "Required value"},
+        {"RouterDns", "routers", "spec.dns", R"("a b")", invalid, "spec.dns", "RFC 1123 subdomain"},
+        {"RouterDnsIsNoIp", "routers", "spec.dns", R"("192.0.2.1")", invalid, "spec.dns", "not an IP address"},
+        {"RouterLabelOrSelector", "routers", "spec.selector", R"({"matchLabels":{"a":"b"}})", forbidden,
+         "spec.selector", "together with label"},
+        {"RouterLabelPair", "routers", "spec.label", R"("shard")", invalid, "spec.label", "must be one key=value"},
+        {"RouterLabelOnePair", "routers", "spec.label", R"("a=b,c=d")", invalid, "spec.label", "must be one key=value"},
+        {"RouterLabelEquals", "routers", "spec.label", R"("a!=b")", invalid, "spec.label", "must be one key=value"},
+        {"RouterLabelValue", "routers", "spec.label", R"("shard=-x-")", invalid, "spec.label", "must be one key=value"},
+        {"RouterSelectorOperator", "routers", "spec.selector.matchExpressions[0].operator", R"("Is")", not_supported,
+         "spec.selector.matchExpressions[0].operator", R"("In", "NotIn")", 1},
+        {"RouterStrategy", "routers", "spec.strategy.name", R"("magic")", not_supported, "spec.strategy.name",
+         R"("rendezvous")"},
+        {"RouterHaMode", "routers", "spec.haMode", R"("Both")", not_supported, "spec.haMode",
+         R"("ActiveActive", "ActivePassive")"},
+        {"RouterAddress", "routers", "spec.addresses", R"(["192.0.2.256"])", invalid, "spec.addresses[0]",
+         "an IP address or a DNS host name"},
+        {"RouterPort", "routers", "spec.ports.http", "0", invalid, "spec.ports.http", "greater than or equal to 1"},
+        {"RouterPortsDiffer", "routers", "spec.ports.https", "8080", invalid, "spec.ports.https",
+         "must differ from http"},
+        {"RouterCapacity", "routers", "spec.capacity", "-1", invalid, "spec.capacity", "greater than or equal to 0"},
+        {"RouterDrain", "routers", "spec.drain", R"("soon")", type_invalid, "spec.drain", "must be of type boolean"},
+        {"RouterInstanceName", "routers", "status.instances[0].name", "", required, "status.instances[0].name",
+         "Required value"},
+        {"RouterInstanceUnique", "routers", "status.instances[1].name", R"("edge-1")", duplicate, "status.instances[1]",
+         "edge-1"},
+        {"RouterInstanceTime", "routers", "status.instances[0].lastSeen", R"("now")", type_invalid,
+         "status.instances[0].lastSeen", "date-time"},
+        {"ClusterServer", "clusters", "spec.server", R"("dublin.example.net")", invalid, "spec.server", "should match"},
+        {"ClusterServerNeeded", "clusters", "spec.server", "", required, "spec.server",
+         "credentials are of no use without it"},
+        {"ClusterSecretName", "clusters", "spec.credentials.name", "", required, "spec.credentials.name",
+         "Required value"},
+        {"ClusterSecretNamespace", "clusters", "spec.credentials.namespace", "", required, "spec.credentials.namespace",
+         "Required value"},
+    };
+}
+
+std::vector<RuleCase> balancers_and_claims() {
+    using enum Cause;
+    return {
+        {"BalancerSpec", "loadbalancers", "spec", "", required, "spec", "Required value"},
+        {"BalancerCapacity", "loadbalancers", "spec.capacity", "", required, "spec.capacity", "Required value", 1},
+        {"BalancerQuantity", "loadbalancers", "spec.capacity", R"({"network-bandwidth":"much"})", invalid,
+         "spec.capacity.network-bandwidth", "much", 1},
+        {"BalancerNegative", "loadbalancers", "spec.capacity", R"({"network-bandwidth":"-1Gi"})", invalid,
+         "spec.capacity[network-bandwidth]", "greater than or equal to 0", 1},
+        {"BalancerOneSource", "loadbalancers", "spec.gceLoadBalancer", R"({"lbName":"x"})", forbidden,
+         "spec.bareMetalLoadBalancer", "may not be set together with gceLoadBalancer"},
+        {"BalancerSomeSource", "loadbalancers", "spec.bareMetalLoadBalancer", "", required, "spec",
+         "exactly one of gceLoadBalancer, awsLoadBalancer, bareMetalLoadBalancer must be set"},
+        {"BalancerSourceIsImmutable", "loadbalancers", "spec.bareMetalLoadBalancer.serviceName", R"("other")", invalid,
+         "spec.bareMetalLoadBalancer", "immutable", 0, true},
+        {"BalancerCloudName", "loadbalancers", "spec.awsLoadBalancer.lbName", R"("")", invalid,
+         "spec.awsLoadBalancer.lbName", "at least 1 chars", 2},
+        {"BalancerProxy", "loadbalancers", "spec.bareMetalLoadBalancer.type", R"("Apache")", not_supported,
+         "spec.bareMetalLoadBalancer.type", R"("Nginx", "Haproxy")"},
+        {"BalancerReclaim", "loadbalancers", "spec.reclaimPolicy", R"("Forget")", not_supported, "spec.reclaimPolicy",
+         R"("Retain", "Recycle", "Delete")"},
+        {"BalancerScope", "loadbalancers", "spec.networkScope", R"("moon")", not_supported, "spec.networkScope",
+         R"("internet", "intranet")"},
+        {"BalancerClaimName", "loadbalancers", "spec.claimRefs[0].name", "", required, "spec.claimRefs[0].name",
+         "Required value"},
+        {"BalancerClaimNamespace", "loadbalancers", "spec.claimRefs[0].namespace", "", required,
+         "spec.claimRefs[0].namespace", "Required value"},
+        {"BalancerClaimOnce", "loadbalancers", "spec.claimRefs[1].name", R"("shop")", duplicate, "spec.claimRefs[1]",
+         "shop"},
+        {"BalancerClaimUidOnce", "loadbalancers", "spec.claimRefs[1].uid", R"("u1")", duplicate,
+         "spec.claimRefs[1].uid", "u1"},
+        {"BalancerOvercommit", "loadbalancers", "spec.claimRefs[1].resources", R"({"network-bandwidth":"925Mi"})",
+         invalid, "spec.claimRefs[1].resources[network-bandwidth]",
+         "claims up to here add up to 1025Mi, capacity is 1Gi"},
+        {"BalancerShrinkBelowClaims", "loadbalancers", "spec.capacity",
+         R"({"network-bandwidth":"123Mi","network-iops":"20k"})", invalid,
+         "spec.claimRefs[1].resources[network-bandwidth]", "capacity is 123Mi", 0, true},
+        {"BalancerUnknownResource", "loadbalancers", "spec.claimRefs[1].resources", R"({"connections":"1"})", invalid,
+         "spec.claimRefs[1].resources[connections]", "capacity is 0"},
+        {"BalancerPhase", "loadbalancers", "status.phase", R"("Idle")", not_supported, "status.phase",
+         R"("Pending", "Running", "Failed")"},
+        {"ClaimBalancerName", "loadbalancerclaims", "spec.loadbalancerName", R"("Edge A")", invalid,
+         "spec.loadbalancerName", "RFC 1123 subdomain"},
+        {"ClaimBalancerIsImmutable", "loadbalancerclaims", "spec.loadbalancerName", R"("edge-b")", invalid,
+         "spec.loadbalancerName", "immutable", 0, true},
+        {"ClaimRequests", "loadbalancerclaims", "spec.resources.requests", R"({"network-bandwidth":"1Gi"})", invalid,
+         "spec.resources.requests[network-bandwidth]", "less than or equal to network-bandwidth limit"},
+        {"ClaimLimits", "loadbalancerclaims", "spec.resources.limits", R"({"connections":"-5"})", invalid,
+         "spec.resources.limits[connections]", "greater than or equal to 0"},
+        {"ClaimPhase", "loadbalancerclaims", "status.phase", R"("Free")", not_supported, "status.phase",
+         R"("Pending", "Bound", "Lost")"},
+    };
+}
+
+std::vector<RuleCase> lrps() {
+    using enum Cause;
+    const std::string large = "{\"cf-router\":\"" + std::string(128 * 1024, 'x') + "\"}";
+    return {
+        {"DesiredGuidRequired", "desiredlrps", "spec.process_guid", "", required, "spec.process_guid",
+         "Required value"},
+        {"DesiredGuid", "desiredlrps", "spec.process_guid", R"("a b")", invalid, "spec.process_guid", "should match"},
+        {"DesiredDomain", "desiredlrps", "spec.domain", R"("")", invalid, "spec.domain", "at least 1 chars"},
+        {"DesiredRootfs", "desiredlrps", "spec.rootfs", R"("cflinuxfs4")", invalid, "spec.rootfs", "should match"},
+        {"DesiredInstances", "desiredlrps", "spec.instances", "-1", invalid, "spec.instances",
+         "greater than or equal to 0"},
+        {"DesiredCpu", "desiredlrps", "spec.cpu_weight", "101", invalid, "spec.cpu_weight",
+         "less than or equal to 100"},
+        {"DesiredMemory", "desiredlrps", "spec.memory_mb", "-1", invalid, "spec.memory_mb",
+         "greater than or equal to 0"},
+        {"DesiredDisk", "desiredlrps", "spec.disk_mb", "-1", invalid, "spec.disk_mb", "greater than or equal to 0"},
+        {"DesiredPort", "desiredlrps", "spec.ports", "[0]", invalid, "spec.ports[0]", "between 1 and 65535"},
+        {"DesiredPortUnique", "desiredlrps", "spec.ports", "[80,80]", duplicate, "spec.ports[1]", "80"},
+        {"DesiredPortsAreImmutable", "desiredlrps", "spec.ports", "[4000]", invalid, "spec.ports", "immutable", 0,
+         true},
+        {"DesiredDomainIsImmutable", "desiredlrps", "spec.domain", R"("other")", invalid, "spec.domain", "immutable", 0,
+         true},
+        {"DesiredActionIsImmutable", "desiredlrps", "spec.action", "{}", invalid, "spec.action", "immutable", 0, true},
+        {"DesiredRoutesAreAMap", "desiredlrps", "spec.routes", R"(["foo.com"])", type_invalid, "spec.routes",
+         "must be of type object"},
+        {"DesiredRoutesSize", "desiredlrps", "spec.routes", large, invalid, "spec.routes", "may have 131072 bytes"},
+        {"DesiredAnnotation", "desiredlrps", "spec.annotation", '"' + std::string(10241, 'x') + '"', invalid,
+         "spec.annotation", "at most 10240 chars"},
+        {"ActualGuid", "actuallrps", "spec.process_guid", R"("a/b")", invalid, "spec.process_guid", "should match"},
+        {"ActualIndex", "actuallrps", "spec.index", "-1", invalid, "spec.index", "greater than or equal to 0"},
+        {"ActualIndexRequired", "actuallrps", "spec.index", "", required, "spec.index", "Required value"},
+        {"ActualIndexIsImmutable", "actuallrps", "spec.index", "5", invalid, "spec.index", "immutable", 0, true},
+        {"ActualState", "actuallrps", "spec.state", R"("LOST")", not_supported, "spec.state",
+         R"("UNCLAIMED", "CLAIMED", "RUNNING", "CRASHED")", 1},
+        {"ActualRunningNeedsAddress", "actuallrps", "spec.address", "", required, "spec.address", "state is RUNNING"},
+        {"ActualRunningNeedsInstance", "actuallrps", "spec.instance_guid", "", required, "spec.instance_guid",
+         "state is RUNNING"},
+        {"ActualAddress", "actuallrps", "spec.address", R"("10.0.0.999")", invalid, "spec.address",
+         "an IP address or a DNS host name"},
+        {"ActualAddressOnlyRunning", "actuallrps", "spec.address", R"("192.0.2.1")", forbidden, "spec.address",
+         "only set when state is RUNNING, which is UNCLAIMED", 1},
+        {"ActualPortsOnlyRunning", "actuallrps", "spec.ports", R"([{"container_port":1,"host_port":2}])", forbidden,
+         "spec.ports", "only set when state is RUNNING", 1},
+        {"ActualCellOnlyPlaced", "actuallrps", "spec.cell_id", R"("cell-1")", forbidden, "spec.cell_id",
+         "CLAIMED or RUNNING", 1},
+        {"ActualInstanceOnlyPlaced", "actuallrps", "spec.instance_guid", R"("i-1")", forbidden, "spec.instance_guid",
+         "CLAIMED or RUNNING", 1},
+        {"ActualErrorOnlyUnclaimed", "actuallrps", "spec.placement_error", R"("full")", forbidden,
+         "spec.placement_error", "only set when state is UNCLAIMED"},
+        {"ActualHostPort", "actuallrps", "spec.ports[0].host_port", "0", invalid, "spec.ports[0].host_port",
+         "greater than or equal to 1"},
+        {"ActualPortUnique", "actuallrps", "spec.ports[1].container_port", "4000", duplicate, "spec.ports[1]", "4000"},
+    };
+}
+
+INSTANTIATE_TEST_SUITE_P(RoutersAndClusters, FairleadRules, testing::ValuesIn(routers_and_clusters()), CaseName{});
+INSTANTIATE_TEST_SUITE_P(BalancersAndClaims, FairleadRules, testing::ValuesIn(balancers_and_claims()), CaseName{});
+INSTANTIATE_TEST_SUITE_P(Lrps, FairleadRules, testing::ValuesIn(lrps()), CaseName{});
+
+// What may change, may.
+TEST(LrpRules, InstancesRoutesAndAnnotationCanChange) {
+    const auto old = samples_of("desiredlrps").front();
+    auto changed = old;
+    change(changed, "spec.instances", 5);
+    change(changed, "spec.routes", json::Object{{"cf-router", json::Array{}}});
+    change(changed, "spec.annotation", "changed");
+    const auto errors = validate(changed, &old, kind_of("desiredlrps").schema);
+    EXPECT_TRUE(errors.empty()) << text_of_errors(errors);
+}
+
+TEST(LoadBalancerRules, QuantitiesCompareByValue) {
+    auto balancer = samples_of("loadbalancers").front();
+    change(balancer, "spec.capacity", json::Object{{"network-bandwidth", "124Mi"}, {"network-iops", 2000}});
+    const auto errors = validate(balancer, nullptr, kind_of("loadbalancers").schema);
+    EXPECT_TRUE(errors.empty()) << text_of_errors(errors);
+}
+
+}  // namespace
+}  // namespace fairlead::resource
