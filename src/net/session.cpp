@@ -1,18 +1,16 @@
 // The session's rules:
 // - One request at a time: the next one is parsed when the last answer is written, so pipelined answers are in order.
 // - While the handler works nothing is read. During a stream we read in the background, to see the client leave.
-// - Every state in which we wait for the client has a deadline. One timer per session, which is moved only when it
-//   would ring too late; ringing early costs one look at the clock.
-// - After close() only the shell of the object is left: socket, TLS and timer belong to the loop and end with it.
+// - Every state in which we wait for the client has a deadline.
+// - After close() only the shell of the object is left: the channel belongs to the loop and ends on its thread.
 #include "net/session.h"
 
 #include <sys/socket.h>
 
-#include <boost/asio/posix/stream_descriptor.hpp>
 #include <boost/asio/post.hpp>
-#include <boost/asio/steady_timer.hpp>
 
 #include "base/text.h"
+#include "net/channel.h"
 #include "net/encoding.h"
 #include "net/exchange.h"
 #include "net/request_parser.h"
@@ -21,22 +19,20 @@ namespace fairlead::net {
 namespace {
 
 namespace asio = boost::asio;
-using boost::system::error_code;
-using std::chrono::steady_clock;
-using Descriptor = asio::posix::stream_descriptor;
 using State = Stream::State;
 
 constexpr std::size_t first_write_bytes = 16 * 1024;  // head and the start of the body in one TLS record
-constexpr std::size_t turn_bytes = 256 * 1024;        // written at a stretch before other sessions get their turn
 constexpr std::size_t pull_bytes = 64 * 1024;         // pulled from a stream before it is written
 constexpr std::size_t kept_bytes = 16 * 1024;         // buffers above this are given back when idle
 constexpr int turn_reads = 16;
 constexpr int turn_pulls = 8;
 constexpr std::size_t full_read_bytes = 4 * 1024;  // after a read of this size more is likely to be there
 constexpr std::chrono::milliseconds linger_time{1'000};
-constexpr steady_clock::time_point never = steady_clock::time_point::max();
 
-class Session final : public Loop::Member, public AnswerSink, public std::enable_shared_from_this<Session> {
+class Session final : public Loop::Member,
+                      public AnswerSink,
+                      public ChannelOwner,
+                      public std::enable_shared_from_this<Session> {
 public:
     Session(std::shared_ptr<ServerState> server, std::shared_ptr<Loop> loop, std::string address)
         : server_(std::move(server)), loop_(std::move(loop)), parser_(new_parser()) {
@@ -48,6 +44,7 @@ public:
     void notified() override;
     void drain() override;
     void abort() override { close(); }
+    void on_event(Event event, bool failed) override;
 
 private:
     enum class Phase {
@@ -62,23 +59,16 @@ private:
         lingering,   // we have said all; the client may still be sending
         closed,
     };
-    struct Transport {
-        Descriptor descriptor;
-        std::unique_ptr<Stream> stream;
-        asio::steady_timer timer;
-    };
-
     [[nodiscard]] RequestParser new_parser() const {
         return RequestParser({server_->options.max_header_bytes, server_->options.max_body_bytes});
     }
 
-    void arm_read();
-    void arm_write();
+    void wait_readable() { channel_->wait_readable(shared_from_this()); }
+    void wait_writable() { channel_->wait_writable(shared_from_this()); }
+    void set_deadline(std::chrono::milliseconds from_now) { channel_->set_deadline(from_now, shared_from_this()); }
     void on_readable();
     void on_writable();
-    void set_deadline(std::chrono::milliseconds from_now);
-    void arm_timer();
-    void on_timer();
+    void on_deadline();
 
     void handshake();
     void read_request();
@@ -101,26 +91,17 @@ private:
 
     const std::shared_ptr<ServerState> server_;
     const std::shared_ptr<Loop> loop_;
-    std::optional<Transport> io_;
+    std::unique_ptr<Channel> channel_;
     Phase phase_ = Phase::handshake;
     Peer peer_;
 
-    bool read_armed_ = false, write_armed_ = false;
-    bool read_wants_write_ = false, write_wants_read_ = false;  // TLS housekeeping, rare
-    steady_clock::time_point deadline_ = never, timer_at_ = never;
-
+    bool read_wants_write_ = false;  // TLS housekeeping, rare
     RequestParser parser_;
     std::string in_;  // read, but not yet taken by the parser
 
     std::string request_id_;
     bool head_only_ = false, http_1_0_ = false, close_after_ = false, unread_input_ = false;
     bool continue_sent_ = false, dispatching_ = false, in_flight_ = false;
-
-    std::string out_;  // head, chunk, or head and the start of body_
-    std::size_t out_at_ = 0;
-    std::string body_;  // written after out_, from body_at_
-    std::size_t body_at_ = 0;
-    bool writing_ = false;
 
     std::unique_ptr<StreamBody> stream_body_;
     bool stream_ended_ = false;
@@ -132,46 +113,32 @@ private:
 };
 
 void Session::start(Fd socket) {
-    const int fd = socket.get();
-    auto stream = server_->tls ? server_->tls->make_stream(fd) : make_tcp_stream(fd);
-    Descriptor descriptor(loop_->io());
-    error_code ec;
-    descriptor.assign(fd, ec);
-    if (ec || stream == nullptr || server_->draining()) {
-        if (!ec) descriptor.release();
+    auto stream = server_->tls ? server_->tls->make_stream(socket.get()) : make_tcp_stream(socket.get());
+    if (!server_->draining()) channel_ = Channel::make(*loop_, std::move(socket), std::move(stream));
+    if (channel_ == nullptr) {
         phase_ = Phase::closed;
-        server_->connection_closed();
-        return;
+        return server_->connection_closed();
     }
-    (void)socket.release();
-    io_.emplace(Transport{std::move(descriptor), std::move(stream), asio::steady_timer(loop_->io())});
     loop_->enter(shared_from_this());
     set_deadline(server_->options.header_timeout);
     handshake();
 }
 
-// --- waiting ---------------------------------------------------------------------------------------------------------
-
-void Session::arm_read() {
-    if (std::exchange(read_armed_, true)) return;
-    io_->descriptor.async_wait(Descriptor::wait_read, [self = shared_from_this()](const error_code& ec) {
-        self->read_armed_ = false;
-        if (self->phase_ == Phase::closed) return;
-        ec ? self->close() : self->on_readable();
-    });
-}
-
-void Session::arm_write() {
-    if (std::exchange(write_armed_, true)) return;
-    io_->descriptor.async_wait(Descriptor::wait_write, [self = shared_from_this()](const error_code& ec) {
-        self->write_armed_ = false;
-        if (self->phase_ == Phase::closed) return;
-        ec ? self->close() : self->on_writable();
-    });
+void Session::on_event(Event event, bool failed) {
+    if (phase_ == Phase::closed || !channel_->accept(event, shared_from_this())) return;
+    if (failed) return close();
+    switch (event) {
+        case Event::readable:
+            return on_readable();
+        case Event::writable:
+            return on_writable();
+        case Event::timer:
+            return on_deadline();
+    }
 }
 
 void Session::on_readable() {
-    if (std::exchange(write_wants_read_, false)) {
+    if (channel_->take_write_wants_read()) {
         if (flush()) flushed();
         return;
     }
@@ -198,28 +165,11 @@ void Session::on_readable() {
 void Session::on_writable() {
     if (phase_ == Phase::handshake) return handshake();
     const bool reading = std::exchange(read_wants_write_, false);
-    if (writing_ && flush()) flushed();
+    if (channel_->writing() && flush()) flushed();
     if (reading && phase_ != Phase::closed) on_readable();
 }
 
-void Session::set_deadline(std::chrono::milliseconds from_now) {
-    deadline_ = steady_clock::now() + from_now;
-    if (deadline_ < timer_at_) arm_timer();
-}
-
-void Session::arm_timer() {
-    timer_at_ = deadline_;
-    io_->timer.expires_at(timer_at_);
-    io_->timer.async_wait([self = shared_from_this()](const error_code& ec) {
-        if (!ec && self->phase_ != Phase::closed) self->on_timer();
-    });
-}
-
-void Session::on_timer() {
-    timer_at_ = never;
-    if (deadline_ == never) return;
-    if (deadline_ > steady_clock::now()) return arm_timer();
-    deadline_ = never;
+void Session::on_deadline() {
     switch (phase_) {
         case Phase::handshake:
             server_->metrics.handshake_errors.add();
@@ -246,22 +196,23 @@ void Session::on_timer() {
 // --- reading ---------------------------------------------------------------------------------------------------------
 
 void Session::handshake() {
-    switch (io_->stream->handshake().state) {
+    switch (channel_->stream().handshake().state) {
         case State::done:
             break;
         case State::want_read:
-            return arm_read();
+            return wait_readable();
         case State::want_write:
-            return arm_write();
+            return wait_writable();
         case State::end:
         case State::failed:
             server_->metrics.handshake_errors.add();
-            server_->log.debug("TLS handshake failed", {{"peer", peer_.address}, {"reason", io_->stream->error()}});
+            server_->log.debug("TLS handshake failed",
+                               {{"peer", peer_.address}, {"reason", channel_->stream().error()}});
             // Without this the alert that says why may be lost with the client's unread bytes.
             phase_ = Phase::lingering;
             return end_connection();
     }
-    io_->stream->identify(peer_);
+    channel_->stream().identify(peer_);
     phase_ = Phase::idle;
     set_deadline(server_->options.idle_timeout);
     read_request();
@@ -270,21 +221,21 @@ void Session::handshake() {
 void Session::read_request() {
     for (int turn = 0; turn < turn_reads; ++turn) {
         const auto scratch = loop_->scratch();
-        const auto got = io_->stream->read(scratch);
+        const auto got = channel_->stream().read(scratch);
         switch (got.state) {
             case State::done:
                 break;
             case State::want_read:
-                return arm_read();
+                return wait_readable();
             case State::want_write:
                 read_wants_write_ = true;
-                return arm_write();
+                return wait_writable();
             case State::end:
             case State::failed:
                 return close();
         }
         if (!take({scratch.data(), got.bytes})) return;
-        if (got.bytes < full_read_bytes && !io_->stream->has_buffered()) return arm_read();
+        if (got.bytes < full_read_bytes && !channel_->stream().has_buffered()) return wait_readable();
     }
     asio::post(loop_->io(), [self = shared_from_this()] {
         if (self->phase_ == Phase::idle || self->phase_ == Phase::header || self->phase_ == Phase::body) {
@@ -331,7 +282,7 @@ bool Session::wait_for_more() {
     if (phase_ != Phase::body || continue_sent_ || !parser_.expects_continue()) return true;
     continue_sent_ = true;
     phase_ = Phase::continuing;
-    out_ = "HTTP/1.1 100 Continue\r\n\r\n";
+    channel_->outbox.head = "HTTP/1.1 100 Continue\r\n\r\n";
     if (flush()) flushed();
     return false;
 }
@@ -347,7 +298,7 @@ void Session::take_buffered() {
 
 void Session::dispatch() {
     phase_ = Phase::handling;
-    deadline_ = never;
+    channel_->clear_deadline();
     auto request = parser_.take();
     request.peer = peer_;
     request.id = server_->next_request_id();
@@ -395,7 +346,7 @@ void Session::notified() {
     }
     if (phase_ != Phase::streaming) return;
     pull_again_ = true;
-    if (!writing_) pump();
+    if (!channel_->writing()) pump();
 }
 
 void Session::respond(Response response) {
@@ -403,9 +354,9 @@ void Session::respond(Response response) {
     if (response.stream && http_1_0_) close_after_ = true;
     const HeadOptions options{
         .http_1_0 = http_1_0_, .close = close_after_, .request_id = request_id_, .date = loop_->date()};
-    deadline_ = never;
-    out_.clear();
-    append_head(out_, response, options);
+    channel_->clear_deadline();
+    auto& out = channel_->outbox;
+    append_head(out.head, response, options);
     const bool with_body = !head_only_ && has_body(response.status);
     if (response.stream && with_body) {
         phase_ = Phase::streaming;
@@ -418,65 +369,33 @@ void Session::respond(Response response) {
                 loop.notify(std::move(self));
             }
         });
-        arm_read();
+        wait_readable();
         // The head goes out at once: a watch that has nothing to say yet is open nevertheless.
         pull_again_ = true;
         return pump();
     }
     phase_ = Phase::writing;
     if (with_body) {
-        body_ = std::move(response.body);
-        const auto room = first_write_bytes - std::min(first_write_bytes, out_.size());
-        body_at_ = std::min(room, body_.size());
-        out_.append(body_, 0, body_at_);
+        out.body = std::move(response.body);
+        const auto room = first_write_bytes - std::min(first_write_bytes, out.head.size());
+        out.body_at = std::min(room, out.body.size());
+        out.head.append(out.body, 0, out.body_at);
     }
     if (flush()) flushed();
 }
 
 // Writes what can be written. True when all of it is.
 bool Session::flush() {
-    writing_ = true;
-    std::size_t written = 0;
-    for (;;) {
-        const bool in_head = out_at_ < out_.size();
-        const auto rest = in_head ? std::string_view(out_).substr(out_at_) : std::string_view(body_).substr(body_at_);
-        if (rest.empty()) break;
-        if (written >= turn_bytes) {
-            asio::post(loop_->io(), [self = shared_from_this()] {
-                if (self->phase_ != Phase::closed && self->flush()) self->flushed();
-            });
+    switch (channel_->flush(server_->options.write_timeout, shared_from_this())) {
+        case Channel::Flush::done:
+            return true;
+        case Channel::Flush::waiting:
             return false;
-        }
-        const auto sent = io_->stream->write(rest);
-        switch (sent.state) {
-            case State::done:
-                break;
-            case State::want_read:
-                write_wants_read_ = true;
-                arm_read();
-                break;
-            case State::want_write:
-                arm_write();
-                break;
-            case State::end:
-            case State::failed:
-                close();
-                return false;
-        }
-        if (sent.state != State::done) {
-            set_deadline(server_->options.write_timeout);
+        case Channel::Flush::failed:
+            close();
             return false;
-        }
-        (in_head ? out_at_ : body_at_) += sent.bytes;
-        written += sent.bytes;
-        deadline_ = never;
     }
-    writing_ = false;
-    out_at_ = body_at_ = 0;
-    out_.clear();
-    if (out_.capacity() > kept_bytes) out_ = {};
-    body_ = {};
-    return true;
+    return false;
 }
 
 void Session::flushed() {
@@ -484,7 +403,7 @@ void Session::flushed() {
         case Phase::continuing:
             phase_ = Phase::body;
             set_deadline(server_->options.body_timeout);
-            return arm_read();
+            return wait_readable();
         case Phase::writing:
             return after_response();
         case Phase::streaming:
@@ -512,9 +431,9 @@ void Session::after_response() {
     phase_ = Phase::idle;
     if (server_->draining()) return end_connection();  // it started while the answer was being written
     set_deadline(server_->options.idle_timeout);
-    if (!in_.empty() || io_->stream->has_buffered()) return take_buffered();
+    if (!in_.empty() || channel_->stream().has_buffered()) return take_buffered();
     if (in_.capacity() > kept_bytes) in_ = {};
-    arm_read();
+    wait_readable();
 }
 
 // --- streams ---------------------------------------------------------------------------------------------------------
@@ -528,20 +447,21 @@ void Session::pump() {
         if (!flush()) return;  // flushed() comes back here
     }
     asio::post(loop_->io(), [self = shared_from_this()] {
-        if (self->phase_ == Phase::streaming && !self->writing_) self->pump();
+        if (self->phase_ == Phase::streaming && !self->channel_->writing()) self->pump();
     });
 }
 
 // Makes the next bytes to write: the head if it is still there, and a chunk. False if there are none.
 bool Session::fill_chunk() {
-    const auto head = out_.size();
+    auto& out = channel_->outbox;
+    const auto head = out.head.size();
     const bool chunked = !http_1_0_;
     if (server_->draining()) {
         stream_ended_ = true;
     } else if (pull_again_) {
         pull_again_ = false;
         std::string separate;  // only the first chunk shares its write with a head
-        std::string& chunk = head == 0 ? out_ : separate;
+        std::string& chunk = head == 0 ? out.head : separate;
         chunk.assign(chunked ? chunk_prefix_bytes : 0, ' ');
         const auto empty = chunk.size();
         auto next = StreamBody::Next::data;
@@ -556,30 +476,30 @@ bool Session::fill_chunk() {
         if (chunk.size() == empty) {
             chunk.clear();
         } else if (head == 0) {
-            out_at_ = chunked ? frame_chunk(chunk) : 0;
+            out.head_at = chunked ? frame_chunk(chunk) : 0;
         } else {
-            out_.append(chunk, chunked ? frame_chunk(chunk) : 0);
+            out.head.append(chunk, chunked ? frame_chunk(chunk) : 0);
         }
     }
-    if (stream_ended_ && chunked) out_ += last_chunk;
+    if (stream_ended_ && chunked) out.head += last_chunk;
     // A stream that ended without framing (HTTP/1.0) has nothing to write, but is not to wait for more.
-    return !out_.empty() || stream_ended_;
+    return !out.head.empty() || stream_ended_;
 }
 
 // A client that leaves, or sends more than we would keep, is only seen by reading.
 void Session::watch_client() {
     while (in_.size() < server_->options.max_header_bytes) {
         const auto scratch = loop_->scratch();
-        const auto got = io_->stream->read(scratch);
+        const auto got = channel_->stream().read(scratch);
         switch (got.state) {
             case State::done:
                 in_.append(scratch.data(), got.bytes);
                 continue;
             case State::want_read:
-                return arm_read();
+                return wait_readable();
             case State::want_write:
                 read_wants_write_ = true;
-                return arm_write();
+                return wait_writable();
             case State::end:
             case State::failed:
                 return close();
@@ -596,7 +516,7 @@ void Session::drain() {
         case Phase::idle:
             return end_connection();
         case Phase::streaming:
-            if (!writing_) pump();
+            if (!channel_->writing()) pump();
             return;
         case Phase::header:  // these see draining() when they answer
         case Phase::body:
@@ -613,7 +533,7 @@ void Session::drain() {
 // refusal we say that we are done, and throw away what comes until the client has seen it too.
 void Session::end_connection() {
     const bool linger = unread_input_ || phase_ == Phase::lingering || !in_.empty();
-    io_->stream->finish();
+    channel_->stream().finish();
     if (!linger) return close();
     phase_ = Phase::lingering;
     in_ = {};
@@ -625,26 +545,22 @@ void Session::discard_input() {
     // Straight from the socket: nobody will look at it, so there is no need to decrypt it.
     const auto scratch = loop_->scratch();
     for (int turn = 0; turn < turn_reads; ++turn) {
-        const auto got = ::recv(io_->descriptor.native_handle(), scratch.data(), scratch.size(), 0);
+        const auto got = ::recv(channel_->socket(), scratch.data(), scratch.size(), 0);
         if (got > 0) continue;
         if (got < 0 && (errno == EAGAIN || errno == EINTR)) break;
         return close();
     }
-    arm_read();
+    wait_readable();
 }
 
 void Session::close() {
     if (phase_ == Phase::closed) return;
     phase_ = Phase::closed;
-    writing_ = false;
-    deadline_ = never;
     if (std::exchange(in_flight_, false)) server_->metrics.in_flight.add(-1);
     if (stream_body_ != nullptr) server_->metrics.streams.add(-1);
     stream_body_.reset();
-    io_.reset();
+    channel_.reset();
     in_ = {};
-    out_ = {};
-    body_ = {};
     server_->connection_closed();
     loop_->leave(*this);  // last: may drop the last owner but the caller
 }
