@@ -193,7 +193,9 @@ json::Value Definitions::struct_shape(const Schema& schema, const Kind& kind) {
         std::tie(known, fresh) = definitions_.emplace(name, body);
         if (!fresh && !json::equal(known->second, body)) return body;
     }
-    json::Object out = described(schema);
+    json::Object out;
+    // A field's own text; the text of the type is in its definition, and `explain` prints both.
+    if (schema.doc != schema.type_doc) out = described(schema);
     if (dialect_ == Dialect::v2) {
         out["$ref"] = reference(dialect_, name)["$ref"];
     } else {

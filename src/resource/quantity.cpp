@@ -69,6 +69,7 @@ bool all_digits(std::string_view text) {
 Int128 shifted_fraction(std::string_view fraction, int shift) {
     // 10^37 times 5 still fits. Later digits are worth less than 10^-37 * 2^60 * 10^9 < 1 nano: they only round up.
     constexpr std::size_t exact_digits = 37;
+    if (fraction.empty()) return 0;
     Int128 remainder = 0;
     Int128 denominator = 1;
     for (const char c : fraction.substr(0, exact_digits)) {

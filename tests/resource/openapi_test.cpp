@@ -74,7 +74,7 @@ TEST(OpenApiV2, StructsAreDefinitionsAndFieldsKeepTheirOwnText) {
               R"({"description":"Anything.","x-kubernetes-preserve-unknown-fields":true})");
     EXPECT_EQ(
         json::serialize(at(spec, {"ports"})),
-        R"({"description":"Ports.","type":"array","items":{"description":"A port.",)"
+        R"({"description":"Ports.","type":"array","items":{)"
         R"("$ref":"#/definitions/dev.fairlead.example.v1.SamplePort"},"x-kubernetes-list-map-keys":["number","protocol"],)"
         R"("x-kubernetes-list-type":"map","x-kubernetes-patch-merge-key":"number","x-kubernetes-patch-strategy":"merge"})");
     EXPECT_EQ(json::serialize(at(document, {"definitions", sample_name + "SampleSpec", "required"})), R"(["host"])");
