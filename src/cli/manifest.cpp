@@ -36,14 +36,21 @@ Result<std::vector<fs::path>> files_of(const fs::path& path) {
     return files;
 }
 
+// Why a required text is not there; YAML turns some words into other things behind a person's back.
+std::string missing(const json::Value* value) {
+    if (value == nullptr || value->is_null()) return "Required value";
+    const auto* hint = value->is_bool() ? " (YAML reads y, n, yes, no, on and off as booleans: quote it)" : "";
+    if (value->is_string()) return "Required value";
+    return fmt::format("Invalid value: {}: must be a string{}", json::serialize(*value).substr(0, 60), hint);
+}
+
 void check(Manifest manifest, Manifests& out) {
-    for (const auto* field : {"apiVersion", "kind"}) {
+    for (const auto* field : {"apiVersion", "kind", "metadata.name"}) {
         if (!json::string_at(manifest.object, field).empty()) continue;
-        out.errors.push_back(fmt::format("{}: {}: Required value", manifest.where(field), field));
-        return;
-    }
-    if (manifest.name().empty() && json::string_at(manifest.object, "metadata.generateName").empty()) {
-        out.errors.push_back(fmt::format("{}: metadata.name: Required value", manifest.where("metadata.name")));
+        const bool named = !json::string_at(manifest.object, "metadata.generateName").empty();
+        if (named && std::string_view(field) == "metadata.name") continue;
+        const auto why = missing(json::find(manifest.object, field));
+        out.errors.push_back(fmt::format("{}: {}: {}", manifest.where(field), field, why));
         return;
     }
     out.objects.push_back(std::move(manifest));

@@ -1,0 +1,191 @@
+#include "cli/command_line.h"
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "cli/completion.h"
+#include "cli/discovery.h"
+#include "cli/serve_options.h"
+#include "fake_server.h"
+
+namespace fairlead::cli {
+namespace {
+
+struct Ran {
+    int code;
+    std::string out, err;
+    std::optional<ServeOptions> served;
+};
+Ran run_line(const std::vector<std::string>& arguments, std::map<std::string, std::string> variables = {}) {
+    FakeTerminal screen;
+    screen.variables = std::move(variables);
+    std::optional<ServeOptions> served;
+    const auto serve = [&](const ServeOptions& options) {
+        served = options;
+        return 0;
+    };
+    const int code = run(arguments, screen.terminal, serve);
+    return {code, screen.out.str(), screen.err.str(), served};
+}
+
+struct UsageRow {
+    const char* name;
+    std::vector<std::string> arguments;
+    int code;
+};
+class Usage : public testing::TestWithParam<UsageRow> {};
+TEST_P(Usage, ExitCode) {
+    const auto ran = run_line(GetParam().arguments, {{"HOME", "/nowhere"}});
+    EXPECT_EQ(ran.code, GetParam().code) << ran.out << ran.err;
+    EXPECT_EQ(GetParam().code == 0, ran.err.empty()) << ran.err;
+}
+INSTANTIATE_TEST_SUITE_P(
+    CommandLine, Usage,
+    testing::Values(UsageRow{"nothing", {}, 2}, UsageRow{"help", {"--help"}, 0},
+                    UsageRow{"unknown_command", {"nonsense"}, 2}, UsageRow{"get_nothing", {"get"}, 2},
+                    UsageRow{"unknown_option", {"serve", "--no-such-flag"}, 2},
+                    UsageRow{"unknown_output", {"get", "routes", "-o", "xml"}, 2},
+                    UsageRow{"wait_without_for", {"wait", "route/a"}, 2},
+                    UsageRow{"wait_for_a_type", {"wait", "routes", "--for=delete"}, 2},
+                    UsageRow{"apply_without_file", {"apply"}, 2},
+                    UsageRow{"bad_dry_run", {"apply", "-f", "x", "--dry-run=client"}, 2},
+                    UsageRow{"delete_nothing", {"delete"}, 2},
+                    UsageRow{"delete_both", {"delete", "route", "a", "-f", "x"}, 2},
+                    UsageRow{"bad_duration", {"wait", "route/a", "--for=delete", "--timeout=soon"}, 2},
+                    UsageRow{"bad_store", {"serve", "--store", "floppy:"}, 2},
+                    UsageRow{"bad_level", {"serve", "--log-level", "loud"}, 2},
+                    UsageRow{"bad_listen", {"serve", "--api-listen", "localhost"}, 2},
+                    UsageRow{"bad_shell", {"completion", "tcsh"}, 2}, UsageRow{"no_kubeconfig", {"get", "routes"}, 1},
+                    UsageRow{"client_version", {"version", "--client"}, 0}),
+    [](const auto& row) { return row.param.name; });
+
+TEST(CommandLine, EveryHelpTeachesByExample) {
+    for (const auto* command :
+         {"serve", "apply", "get", "describe", "delete", "watch", "wait", "version", "completion"}) {
+        const auto ran = run_line({command, "--help"});
+        EXPECT_EQ(ran.code, 0);
+        EXPECT_NE(ran.out.find("Examples:"), std::string::npos) << command;
+        EXPECT_NE(ran.out.find(std::string("fairlead ") + command), std::string::npos) << ran.out;
+    }
+}
+
+TEST(CommandLine, ServeDefaults) {
+    const auto ran = run_line({"serve"}, {{"XDG_STATE_HOME", "/state"}});
+    ASSERT_TRUE(ran.served) << ran.err;
+    EXPECT_EQ(ran.served->data_dir, "/state/fairlead");
+    EXPECT_EQ(ran.served->api_listen, "127.0.0.1:7443");
+    EXPECT_EQ(ran.served->store, "embedded:");
+    EXPECT_TRUE(ran.served->apply.empty());
+}
+TEST(CommandLine, ServeOptions) {
+    const auto ran = run_line({"serve", "--data-dir", "/d", "--api-listen", "[::1]:0", "--store", "memory:", "--apply",
+                               "a", "--apply", "b", "--log-level", "debug", "--log-format", "json"});
+    ASSERT_TRUE(ran.served) << ran.err;
+    EXPECT_EQ(ran.served->data_dir, "/d");
+    EXPECT_EQ(ran.served->api_listen, "[::1]:0");
+    EXPECT_EQ(ran.served->store, "memory:");
+    EXPECT_EQ(ran.served->apply, (std::vector<std::string>{"a", "b"}));
+    EXPECT_EQ(ran.served->log_level, LogLevel::debug);
+    EXPECT_EQ(ran.served->log_format, LogFormat::json);
+}
+TEST(CommandLine, ConfigFillsWhatIsNotTyped) {
+    const auto file = std::filesystem::path(testing::TempDir()) / "fairlead_config_test.yaml";
+    std::ofstream(file) << "api-listen: 127.0.0.1:1\nstore: 'memory:'\napply: [x, z]\n";
+    const auto ran = run_line({"serve", "--config", file.string(), "--api-listen", "127.0.0.1:2", "--data-dir", "/d"});
+    ASSERT_TRUE(ran.served) << ran.err;
+    EXPECT_EQ(ran.served->api_listen, "127.0.0.1:2");
+    EXPECT_EQ(ran.served->store, "memory:");
+    EXPECT_EQ(ran.served->apply, (std::vector<std::string>{"x", "z"}));
+    std::filesystem::remove(file);
+    const auto missing = run_line({"serve", "--config", file.string()});
+    EXPECT_EQ(missing.code, 2);
+    EXPECT_NE(missing.err.find("fairlead_config_test.yaml"), std::string::npos);
+}
+
+struct ConfigRow {
+    const char* name;
+    std::string yaml, message;
+};
+class BadConfig : public testing::TestWithParam<ConfigRow> {};
+TEST_P(BadConfig, NamesTheLine) {
+    ServeArguments arguments;
+    const auto filled = fill_from_config(arguments, GetParam().yaml);
+    ASSERT_FALSE(filled);
+    EXPECT_EQ(filled.error().text(), GetParam().message);
+}
+INSTANTIATE_TEST_SUITE_P(
+    CommandLine, BadConfig,
+    testing::Values(ConfigRow{"unknown", "store: 'memory:'\nlisten: x", "line 2: there is no option \"listen\""},
+                    ConfigRow{"no_text", "\nstore: 3", "line 2: store must be a text"},
+                    ConfigRow{"bad_apply", "apply: [1]", "line 1: apply must be a path or a list of paths"},
+                    ConfigRow{"no_map", "[]", "one YAML map is expected"}),
+    [](const auto& row) { return row.param.name; });
+
+TEST(CommandLine, CompletionKnowsCommandsOptionsAndTypes) {
+    for (const auto* shell : {"bash", "zsh", "fish"}) {
+        const auto ran = run_line({"completion", shell});
+        EXPECT_EQ(ran.code, 0);
+        for (const auto* word : {"describe", "namespaces"})
+            EXPECT_NE(ran.out.find(word), std::string::npos) << shell << word;
+        EXPECT_NE(ran.out.find(std::string(shell) == "fish" ? "-l kubeconfig" : "--kubeconfig"), std::string::npos)
+            << shell;
+    }
+}
+
+struct NameRow {
+    const char* name;
+    std::string text;
+    bool answers;
+};
+class Names : public testing::TestWithParam<NameRow> {};
+TEST_P(Names, OfAType) {
+    const ResourceType route{.group = "route.openshift.io",
+                             .version = "v1",
+                             .plural = "routes",
+                             .singular = "route",
+                             .kind = "Route",
+                             .short_names = {"rt"},
+                             .categories = {},
+                             .verbs = {},
+                             .namespaced = true};
+    EXPECT_EQ(answers_to(route, GetParam().text), GetParam().answers);
+}
+INSTANTIATE_TEST_SUITE_P(Discovery, Names,
+                         testing::Values(NameRow{"plural", "routes", true}, NameRow{"singular", "route", true},
+                                         NameRow{"kind", "Route", true}, NameRow{"short_name", "rt", true},
+                                         NameRow{"group", "routes.route.openshift.io", true},
+                                         NameRow{"version_and_group", "routes.v1.route.openshift.io", true},
+                                         NameRow{"other_group", "routes.example.com", false},
+                                         NameRow{"other", "router", false}),
+                         [](const auto& row) { return row.param.name; });
+
+TEST(Api, WarningHeaders) {
+    EXPECT_EQ(warning_text(R"(299 - "unknown field \"spec.zzz\"")"), "unknown field \"spec.zzz\"");
+    EXPECT_EQ(warning_text("299 nothing quoted"), std::nullopt);
+}
+TEST(Api, ErrorsAreWordedAsKubectlWordsThem) {
+    EXPECT_EQ(
+        failure_from(404, R"({"kind":"Status","reason":"NotFound","message":"routes \"a\" not found"})").error.message,
+        "Error from server (NotFound): routes \"a\" not found");
+    EXPECT_EQ(
+        failure_from(
+            422, R"({"kind":"Status","reason":"Invalid","message":"m","details":{"kind":"Route","name":"a","causes":[
+        {"field":"spec.b","message":"Required value"}]}})")
+            .error.message,
+        "The Route \"a\" is invalid: spec.b: Required value");
+    EXPECT_EQ(
+        failure_from(
+            422, R"({"kind":"Status","reason":"Invalid","message":"m","details":{"kind":"Route","name":"a","causes":[
+        {"field":"b","message":"x"},{"field":"c","message":"y"}]}})")
+            .error.message,
+        "The Route \"a\" is invalid:\n* b: x\n* c: y");
+    EXPECT_EQ(failure_from(401, R"({"kind":"Status","reason":"Unauthorized","message":"m"})").error.message,
+              "error: You must be logged in to the server (Unauthorized)");
+    EXPECT_EQ(failure_from(502, "<html>\x1b[2J").error.message,
+              "Error from server: HTTP 502 Bad Gateway: <html>\\x1b[2J");
+}
+
+}  // namespace
+}  // namespace fairlead::cli
