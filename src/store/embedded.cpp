@@ -29,7 +29,6 @@ constexpr std::size_t max_batch_commits = 1024;
 constexpr std::size_t max_batch_bytes = 32 * 1024 * 1024;
 // Values that wait for the writer; as many bytes again may be on their way to the disk.
 constexpr std::size_t max_waiting_bytes = 256 * 1024 * 1024;
-
 struct Waiting {
     std::vector<Op> ops;
     Completion done;
@@ -261,6 +260,7 @@ Result<Parts> open_parts(const EmbeddedOptions& options, Log& log) {
                               {"rows", loaded->rows},
                               {"seconds", took.count()}});
 
+    fill_with_zeros(options.file.string() + "-wal", options.reserved_log_bytes);
     auto second = connect(options.file, "NORMAL");
     if (!second) return fail(std::move(second.error()));
     auto appender = Appender::open(std::move(*connection), loaded->ledger, std::move(loaded->table_ids));

@@ -5,10 +5,12 @@
 #include <sys/file.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <string>
 #include <system_error>
+#include <vector>
 
 #include "base/text.h"
 
@@ -62,6 +64,20 @@ Result<void> create_private_file(const std::filesystem::path& file) {
     errno = error;
     if (synced != 0) return system_failure(folder, "cannot sync the folder");
     return {};
+}
+
+void fill_with_zeros(const std::filesystem::path& file, std::size_t size) {
+    const int descriptor = open(file.c_str(), O_WRONLY | O_CLOEXEC);
+    if (descriptor < 0) return;
+    const std::vector<char> zeros(std::size_t{1} << 20);
+    const off_t end = lseek(descriptor, 0, SEEK_END);
+    for (auto at = static_cast<std::size_t>(std::max<off_t>(end, 0)); at < size;) {
+        const ssize_t written = write(descriptor, zeros.data(), std::min(zeros.size(), size - at));
+        if (written <= 0) break;
+        at += static_cast<std::size_t>(written);
+    }
+    fsync(descriptor);
+    close(descriptor);
 }
 
 }  // namespace fairlead::store

@@ -57,8 +57,12 @@ public:
             store_ = make_memory_store(limits_);
             return;
         }
-        auto opened = open_embedded_store(
-            {.file = file(), .history = limits_, .max_waiting_commits = max_waiting, .progress = {}}, log_, metrics_);
+        auto opened = open_embedded_store({.file = file(),
+                                           .history = limits_,
+                                           .max_waiting_commits = max_waiting,
+                                           .reserved_log_bytes = 0,
+                                           .progress = {}},
+                                          log_, metrics_);
         if (!opened) {
             ADD_FAILURE() << opened.error().text();
             std::abort();  // every test needs it

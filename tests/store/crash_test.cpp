@@ -97,8 +97,8 @@ protected:
     void check_after_death(std::int64_t round) {
         Log log(LogLevel::error, LogFormat::text);
         Metrics metrics;
-        const auto opened =
-            open_embedded_store({.file = file(), .history = little_history, .progress = {}}, log, metrics);
+        const auto opened = open_embedded_store(
+            {.file = file(), .history = little_history, .reserved_log_bytes = 0, .progress = {}}, log, metrics);
         ASSERT_TRUE(opened) << "round " << round << ": " << opened.error().text();
         Store& store = **opened;
         EXPECT_GE(store.revision(), newest_revision_);

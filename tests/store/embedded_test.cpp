@@ -22,7 +22,8 @@ constexpr std::string_view routes = "fairlead.dev/routes";
 class EmbeddedTest : public testing::Test {
 protected:
     Result<std::unique_ptr<Store>> open(const std::filesystem::path& file, HistoryLimits limits = {}) {
-        return open_embedded_store({.file = file, .history = limits, .progress = {}}, log_, metrics_);
+        return open_embedded_store({.file = file, .history = limits, .reserved_log_bytes = 0, .progress = {}}, log_,
+                                   metrics_);
     }
     static void run_sql(const std::filesystem::path& file, const std::string& sql) {
         auto connection = Connection::open(file);
