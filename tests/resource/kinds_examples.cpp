@@ -86,8 +86,9 @@ TEST(Examples, SayWhatTheyShow) {
 std::set<std::string> names_of(const std::vector<Example>& all) {
     std::set<std::string> names;
     for (const auto& example : all) {
-        const auto name = fmt::format("{}/{}/{}", example.kind->name, json::string_at(example.object, "metadata.namespace"),
-                                      json::string_at(example.object, "metadata.name"));
+        const auto name =
+            fmt::format("{}/{}/{}", example.kind->name, json::string_at(example.object, "metadata.namespace"),
+                        json::string_at(example.object, "metadata.name"));
         EXPECT_TRUE(names.insert(name).second) << example.where << ": " << name << " is there twice";
     }
     return names;
@@ -96,9 +97,9 @@ std::set<std::string> names_of(const std::vector<Example>& all) {
 // Every {.., "name": N} below a member of one of these names must be there.
 void check_references(const Example& example, const json::Value& value, const std::set<std::string>& names) {
     static const std::map<std::string, std::string, std::less<>> kinds = {
-        {"to", "Service"},           {"alternateBackends", "Service"},    {"backendRefs", "Service"},
-        {"service", "Service"},      {"managedZone", "ManagedZone"},      {"targetRef", "Gateway"},
-        {"parentRefs", "Gateway"},   {"tsigSecretRef", "Secret"},         {"loadBalancerClaim", "LoadBalancerClaim"}};
+        {"to", "Service"},         {"alternateBackends", "Service"}, {"backendRefs", "Service"},
+        {"service", "Service"},    {"managedZone", "ManagedZone"},   {"targetRef", "Gateway"},
+        {"parentRefs", "Gateway"}, {"tsigSecretRef", "Secret"},      {"loadBalancerClaim", "LoadBalancerClaim"}};
     const auto* object = value.if_object();
     if (object == nullptr) return;
     for (const auto& member : *object) {
@@ -121,7 +122,8 @@ TEST(Examples, ReferOnlyToWhatIsThere) {
     const auto all = examples();
     const auto names = names_of(all);
     for (const auto& example : all) {
-        check_references(example, example.object.at(example.object.as_object().contains("spec") ? "spec" : "metadata"), names);
+        check_references(example, example.object.at(example.object.as_object().contains("spec") ? "spec" : "metadata"),
+                         names);
         const auto room = json::string_at(example.object, "metadata.namespace");
         if (!room.empty()) {
             EXPECT_TRUE(names.contains(fmt::format("Namespace//{}", room))) << example.where;
@@ -143,8 +145,8 @@ TEST(Examples, UseDocumentationAddressesAndDomainsOnly) {
             EXPECT_TRUE(networks.contains((*at)[1])) << file.filename() << ": " << at->str();
         }
         for (std::sregex_iterator at(text.begin(), text.end(), domain), end; at != end; ++at) {
-            const std::set<std::string> fine = {"example.com",      "example.net", "example.org", "k8s.io",
-                                                "openshift.io",     "kuadrant.io"};
+            const std::set<std::string> fine = {"example.com", "example.net",  "example.org",
+                                                "k8s.io",      "openshift.io", "kuadrant.io"};
             EXPECT_TRUE(fine.contains(at->str())) << file.filename() << ": " << at->str();
         }
     }
