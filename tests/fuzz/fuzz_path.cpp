@@ -2,16 +2,14 @@
 // only.
 #include <cstddef>
 #include <cstdint>
-#include <cstdlib>
 #include <string_view>
 
 #include "apiserver/request_info.h"
+#include "fuzz.h"
 
 namespace {
 
-void require(bool condition) {
-    if (!condition) std::abort();
-}
+using fairlead::fuzz::require;
 
 bool clean(std::string_view segment) {
     return segment.find('/') == std::string_view::npos && segment != "." && segment != ".." &&
@@ -26,14 +24,15 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     const auto info = fairlead::apiserver::parse_target(target);
     for (const auto* part :
          {&info.group, &info.version, &info.namespace_, &info.resource, &info.name, &info.subresource}) {
-        require(clean(*part));
+        require(clean(*part), "no part of an accepted path holds a separator", *part);
     }
     if (info.type == RequestInfo::Type::resource) {
-        require(!info.resource.empty() && !info.version.empty());
-        require(info.subresource.empty() || !info.name.empty());
+        require(!info.resource.empty() && !info.version.empty(), "a resource has a name and a version", info.path);
+        require(info.subresource.empty() || !info.name.empty(), "a subresource is one of an object", info.path);
         // What was accepted once is accepted again, as the same thing.
         const auto again = fairlead::apiserver::parse_target(info.path);
-        require(again.resource == info.resource && again.name == info.name && again.namespace_ == info.namespace_);
+        require(again.resource == info.resource && again.name == info.name && again.namespace_ == info.namespace_,
+                "an accepted path means the same when it is read again", info.path);
     }
     (void)fairlead::apiserver::parse_query(info.query);
     for (const auto* method : {"GET", "POST", "PUT", "PATCH", "DELETE"}) (void)info.verb(method, false);
