@@ -39,7 +39,8 @@ class ClientNode(unittest.TestCase):
     def test_informer_across_restarts_loses_nothing(self):
         informer = subprocess.Popen(self.script("informer.mjs"), stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
         events = queue.Queue()
-        threading.Thread(target=lambda: [events.put(json.loads(line)) for line in informer.stdout], daemon=True).start()
+        reader = threading.Thread(target=lambda: [events.put(json.loads(line)) for line in informer.stdout], daemon=True)
+        reader.start()
         try:
             self.assertEqual("started", self.next_event(events, "started")["type"])
             for i in range(20):
@@ -57,6 +58,8 @@ class ClientNode(unittest.TestCase):
             informer.kill()
             informer.wait()
             informer.stdin.close()
+            reader.join(60)
+            informer.stdout.close()
 
     def next_event(self, events, kind):
         while True:

@@ -27,8 +27,8 @@ class Writer(threading.Thread):
         self.pending = None  # (name, path) sent, answer unknown
 
     def run(self):
+        connection = self.server.connect(timeout=10)
         try:
-            connection = self.server.connect(timeout=10)
             for i in range(100_000):
                 name = f"{self.prefix}-{self.rng.randrange(20)}"
                 known = self.acknowledged.get(name)
@@ -47,7 +47,9 @@ class Writer(threading.Thread):
                 self.acknowledged[name] = (f"/{i}", data["metadata"]["resourceVersion"])
                 self.pending = None
         except (OSError, http.client.HTTPException, ValueError):
-            return  # the server is gone: what `pending` holds may or may not have happened
+            pass  # the server is gone: what `pending` holds may or may not have happened
+        finally:
+            connection.close()
 
 
 class Crash(unittest.TestCase):

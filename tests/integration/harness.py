@@ -67,6 +67,7 @@ class Fairlead:
         self.process.send_signal(signal.SIGKILL)
         self.process.wait()
         self.process.stdout.close()
+        self.log.close()
 
     def stop(self):
         if self.process and self.process.poll() is None:

@@ -28,7 +28,7 @@ HOMES = [
     (r"sqlite3\.h", r"src/store/|tests/store/"),
     (r"spdlog/", r"src/base/log\.cpp"),
     (r"prometheus/", r"src/base/metrics\.cpp"),
-    (r"CLI/", r"src/cli/command_line\.cpp"),
+    (r"CLI/", r"src/cli/command_line\.cpp|bench/"),
 ]
 
 # Call -> (what to use instead, files where it is right).
