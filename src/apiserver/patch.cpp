@@ -40,7 +40,7 @@ Outcome<json::Value> apply(PatchType type, const Target& target, json::Value obj
                     fmt::format("The allowed maximum operations in a JSON patch is {}, got {}",
                                 json::max_patch_operations, patch.is_array() ? patch.get_array().size() : 0)));
             }
-            if (patched.error().code == Errc::conflict) return refuse(rejected_patch(*target.kind, target.name));
+            if (patched.error().code == Errc::conflict) return refuse(rejected_patch(patched.error()));
             return refuse(bad_request("error decoding patch: " + patched.error().text()));
         }
         case PatchType::strategic: {

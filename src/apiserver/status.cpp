@@ -238,9 +238,11 @@ Status unsupported_media_type(const std::vector<std::string>& accepted) {
 
 Status request_too_large(std::string message) { return simple(413, "RequestEntityTooLarge", std::move(message)); }
 
-Status rejected_patch(const resource::Kind& kind, std::string_view name) {
+Status rejected_patch(const Error& why) {
     auto status = simple(422, "Invalid", "the server rejected our request due to an error in our request");
-    status.details = details_of(kind, name);
+    StatusDetails details;
+    details.causes.push_back({"FieldValueInvalid", why.message, why.field});
+    status.details = std::move(details);
     return status;
 }
 

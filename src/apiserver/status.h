@@ -65,7 +65,7 @@ Status method_not_allowed();
 Status not_acceptable(const std::vector<std::string>& accepted);
 Status unsupported_media_type(const std::vector<std::string>& accepted);
 Status request_too_large(std::string message);
-Status rejected_patch(const resource::Kind& kind, std::string_view name);
+Status rejected_patch(const Error& why);  // the cause says which operation, as the real server does not
 Status too_many_requests(std::string message, int retry_after_seconds);
 Status resource_version_too_large(std::uint64_t asked, std::uint64_t current);
 Status service_unavailable(std::string message);

@@ -125,7 +125,7 @@ class Kubectl(ServerTest):
         self.assertEqual("/j", self.kubectl("get", "route", "a", "-o", "jsonpath={.spec.path}").stdout)
         failed = self.kubectl("patch", "route", "a", "--type=json", "-p", '[{"op":"test","path":"/spec/path","value":"/no"}]',
                               check=False)
-        self.assertEqual("The request is invalid\n", failed.stderr)
+        self.assertRegex(failed.stderr, "^The request is invalid: .*testing path /spec/path failed")
         strategic = self.kubectl("patch", "route", "a", "-p", '{"spec":{"path":"/s"}}', check=False)
         self.assertIn("UnsupportedMediaType", strategic.stderr)
 
