@@ -1,7 +1,8 @@
 // GET, LIST, and where a WATCH begins: which revision is read, and how a list becomes pages of one snapshot.
 #include <fmt/core.h>
 
-#include <thread>
+#include <condition_variable>
+#include <mutex>
 
 #include "apiserver/continue_token.h"
 #include "apiserver/object_bytes.h"
@@ -88,8 +89,6 @@ public:
         return {};
     }
 
-    void reserve(std::size_t bytes) { items_.reserve(bytes); }
-
     [[nodiscard]] std::string finish(store::Revision revision, std::string_view token,
                                      std::optional<std::uint64_t> remaining) {
         std::string out = R"({"kind":")";
@@ -112,7 +111,6 @@ public:
             out += R"("columnDefinitions":)" + column_definitions(kind_) + R"(,"rows":[)";
         else
             out += R"("items":[)";
-        // One copy at most: the head goes in front of the items only if they are the smaller part.
         out.reserve(out.size() + items_.size() + 2);
         out += items_;
         return out += "]}";
@@ -135,14 +133,17 @@ std::uint64_t count_from(const store::Snapshot& snapshot, std::string_view prefi
 }  // namespace
 
 Outcome<void> Rest::wait_for(Revision revision) const {
-    const auto until = std::chrono::steady_clock::now() + options_.future_wait;
-    while (store_.revision() < revision) {
-        if (std::chrono::steady_clock::now() >= until) {
-            return refuse(resource_version_too_large(revision, store_.revision()));
-        }
-        std::this_thread::sleep_for(std::min(future_poll, options_.future_wait));
+    if (store_.revision() >= revision) return {};
+    // Revisions are one counter for all tables, and the store announces news per table only: so this looks now and
+    // then. It is a worker's thread that waits, and only for clients that come from another server or from the future.
+    std::mutex mutex;
+    std::condition_variable never;
+    std::unique_lock lock(mutex);
+    for (std::chrono::milliseconds waited{0}; waited < options_.future_wait; waited += future_poll) {
+        never.wait_for(lock, std::min(future_poll, options_.future_wait));
+        if (store_.revision() >= revision) return {};
     }
-    return {};
+    return refuse(resource_version_too_large(revision, store_.revision()));
 }
 
 Reply Rest::get(const Target& target, const QueryOptions& options) {
@@ -174,69 +175,66 @@ Outcome<store::Snapshot> Rest::snapshot_for(const Kind& kind, const QueryOptions
     return refuse(from_error(snapshot.error()));
 }
 
+Outcome<store::Snapshot> Rest::snapshot_of_page(const Kind& kind, const QueryOptions& options,
+                                                ContinueToken& token) const {
+    if (!options.resource_version.empty() && options.resource_version != "0") {
+        return refuse(bad_request("specifying resource version is not allowed when using continue"));
+    }
+    auto decoded = decode_continue(options.continue_token);
+    if (!decoded) return refuse(bad_request("invalid continue token: " + decoded.error().message));
+    token = std::move(*decoded);
+    auto snapshot = store_.snapshot(kind.table(), token.revision);
+    if (snapshot) return std::move(*snapshot);
+    if (snapshot.error().code == Errc::compacted) {
+        auto status = expired(std::string(continue_expired));
+        status.continue_token = encode_continue({std::nullopt, token.start, std::nullopt});
+        return refuse(std::move(status));
+    }
+    if (snapshot.error().code == Errc::future) {
+        return refuse(resource_version_too_large(token.revision.value_or(0), store_.revision()));
+    }
+    return refuse(from_error(snapshot.error()));
+}
+
 Outcome<Reply> Rest::list_objects(const Target& target, const QueryOptions& options, const Form& form) {
     const auto& kind = *target.kind;
     if (auto checked = check_list_options(options, false); !checked) return refuse(checked.error());
     const auto filter = Filter::make(kind, target.namespace_, "", options);
     if (!filter) return refuse(filter.error());
     ContinueToken token;
-    Outcome<store::Snapshot> snapshot = refuse(Status{});
-    if (!options.continue_token.empty()) {
-        if (!options.resource_version.empty() && options.resource_version != "0") {
-            return refuse(bad_request("specifying resource version is not allowed when using continue"));
-        }
-        auto decoded = decode_continue(options.continue_token);
-        if (!decoded) return refuse(bad_request("invalid continue token: " + decoded.error().message));
-        token = std::move(*decoded);
-        auto found = store_.snapshot(kind.table(), token.revision);
-        if (!found && found.error().code == Errc::compacted) {
-            auto status = expired(std::string(continue_expired));
-            status.continue_token = encode_continue({std::nullopt, token.start, std::nullopt});
-            return refuse(std::move(status));
-        }
-        if (!found && found.error().code == Errc::future) {
-            return refuse(resource_version_too_large(token.revision.value_or(0), store_.revision()));
-        }
-        if (!found) return refuse(from_error(found.error()));
-        snapshot = std::move(*found);
-    } else {
-        snapshot = snapshot_for(kind, options);
-        if (!snapshot) return refuse(snapshot.error());
-    }
+    const bool first_page = options.continue_token.empty();
+    const auto snapshot = first_page ? snapshot_for(kind, options) : snapshot_of_page(kind, options, token);
+    if (!snapshot) return refuse(snapshot.error());
 
     // A list "at any revision" is served whole, as the real server's cache does.
-    const bool whole = options.resource_version == "0" && options.continue_token.empty();
+    const bool whole = first_page && options.resource_version == "0";
     const auto limit = whole ? 0 : std::max<std::int64_t>(0, options.limit.value_or(0));
     ListWriter writer(kind, form, clock_.now());
     std::int64_t count = 0;
-    std::string next;
+    std::string next;  // where the next page begins, if there is one
+    bool more = false;
     std::optional<Status> problem;
     const auto visit = [&](const store::ObjectRef& object) {
         if (!filter->matches(*object)) return true;
-        if (limit > 0 && count == limit) return false;  // there is more: `next` is where it goes on
+        if (limit > 0 && count == limit) return more = true, false;
         if (auto added = writer.add(*object); !added) return problem = added.error(), false;
-        ++count;
-        if (limit > 0 && count == limit) next = std::string(object->name()) + '\0';
+        if (++count == limit) next = std::string(object->name()) + '\0';
         return true;
     };
-    bool more = false;
     if (filter->only()) {
         if (const auto object = snapshot->get(*filter->only()); object && *filter->only() >= token.start) visit(object);
     } else {
-        snapshot->scan(filter->prefix(), token.start, [&](const store::ObjectRef& object) {
-            const bool go_on = visit(object);
-            if (!go_on) more = true;
-            return go_on;
-        });
+        snapshot->scan(filter->prefix(), token.start, visit);
     }
     if (problem) return refuse(*problem);
+
     std::string next_token;
     std::optional<std::uint64_t> remaining;
     if (more) {
-        const bool counted = token.remaining && token.revision && *token.remaining > static_cast<std::uint64_t>(count);
+        const auto given = static_cast<std::uint64_t>(count);
+        const bool counted = token.remaining && token.revision && *token.remaining > given;
         if (filter->selects_all()) {
-            remaining = counted ? *token.remaining - static_cast<std::uint64_t>(count)
-                                : count_from(*snapshot, filter->prefix(), next);
+            remaining = counted ? *token.remaining - given : count_from(*snapshot, filter->prefix(), next);
         }
         next_token = encode_continue({snapshot->revision(), next, remaining});
     }

@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "apiserver/continue_token.h"
 #include "apiserver/filter.h"
 #include "apiserver/media.h"
 #include "apiserver/request_info.h"
@@ -150,6 +151,9 @@ private:
     // --- read.cpp ---
     Outcome<Reply> list_objects(const Target& target, const QueryOptions& options, const Form& form);
     Outcome<store::Snapshot> snapshot_for(const Kind& kind, const QueryOptions& options) const;
+    // The snapshot that the page of a continue token belongs to; fills the token in.
+    Outcome<store::Snapshot> snapshot_of_page(const Kind& kind, const QueryOptions& options,
+                                              ContinueToken& token) const;
     Outcome<void> wait_for(Revision revision) const;
 
     [[nodiscard]] std::string now_text() const;

@@ -9,6 +9,7 @@
 #include "apiserver/answer.h"
 #include "base/log.h"
 #include "base/metrics.h"
+#include "base/text.h"
 #include "world.h"
 
 namespace fairlead::apiserver {
@@ -434,9 +435,8 @@ TEST(Concurrency, NoUpdateIsLostAndEveryWatcherSeesThemInOrder) {
             for (int done = 0; done < each;) {
                 auto object = *json::parse(server.get(list_path + "/a").body);
                 const auto count = json::string_at(object, "metadata.annotations.count");
-                json::set_at(
-                    object, "metadata.annotations",
-                    json::Object{{"count", std::to_string(count.empty() ? 1 : std::stoi(std::string(count)) + 1)}});
+                json::set_at(object, "metadata.annotations",
+                             json::Object{{"count", std::to_string(count.empty() ? 1 : *parse_int(count) + 1)}});
                 const auto response = server.send("PUT", list_path + "/a", {}, json::serialize(object));
                 if (response.status == 200)
                     ++done;

@@ -1,5 +1,8 @@
 // Lists: pages of one snapshot, selectors, revisions, and the forms that clients ask for.
 #include "apiserver/continue_token.h"
+
+#include <thread>
+
 #include "base/text.h"
 #include "world.h"
 
@@ -122,6 +125,14 @@ TEST(Revisions, ExactOfACompactedOneIsExpired) {
     const auto expired = world.get(list_path + "?resourceVersionMatch=Exact&resourceVersion=" + first);
     EXPECT_EQ(expired.code, 410);
     EXPECT_EQ(expired.message(), "The resourceVersion for the provided list is too old.");
+}
+
+TEST(Revisions, OneThatComesMeanwhileIsWaitedFor) {
+    World world({}, {std::chrono::seconds(30)});
+    const auto next = std::to_string(world.store->revision() + 1);
+    std::thread writer([&] { world.make_route("a"); });
+    EXPECT_EQ(world.get(list_path + "?resourceVersion=" + next).names(), (Names{"a"}));
+    writer.join();
 }
 
 struct SelectorRow {
