@@ -3,6 +3,7 @@
 
 #include <fmt/core.h>
 
+#include <array>
 #include <ostream>
 
 #include "base/text.h"
@@ -25,17 +26,25 @@ bool is_empty(const json::Value& value) {
     return (value.is_object() && value.get_object().empty()) || (value.is_array() && value.get_array().empty());
 }
 
-void append_tree(const json::Value& value, std::size_t indent, std::string& out);
+// Maps whose keys people chose; they are shown as they are.
+bool has_free_keys(std::string_view field) {
+    static constexpr std::array<std::string_view, 7> maps = {"data",        "stringData", "labels",      "annotations",
+                                                             "matchLabels", "selector",   "nodeSelector"};
+    return std::find(maps.begin(), maps.end(), field) != maps.end();
+}
+
+void append_tree(const json::Value& value, std::size_t indent, bool titled, std::string& out);
 
 // "Name:  value", the values of one level below each other.
-void append_field(std::string_view name, const json::Value& value, std::size_t width, std::size_t indent,
+void append_field(std::string_view field, const json::Value& value, std::size_t width, std::size_t indent, bool titled,
                   std::string& out) {
+    const auto name = titled ? title(field) : printable(field);
     out.append(indent, ' ');
     out += name;
     out += ':';
     if ((value.is_object() || value.is_array()) && !is_empty(value)) {
         out += '\n';
-        append_tree(value, indent + 2, out);
+        append_tree(value, indent + 2, !(titled && has_free_keys(field)), out);
         return;
     }
     out.append(std::max(width, display_width(name)) - display_width(name) + 2, ' ');
@@ -43,14 +52,15 @@ void append_field(std::string_view name, const json::Value& value, std::size_t w
     out += '\n';
 }
 
-void append_tree(const json::Value& value, std::size_t indent, std::string& out) {
+void append_tree(const json::Value& value, std::size_t indent, bool titled, std::string& out) {
     if (const auto* object = value.if_object()) {
         std::size_t width = 0;
         for (const auto& member : *object) {
-            width = std::max(width, display_width(title({member.key().data(), member.key().size()})));
+            const std::string_view key(member.key().data(), member.key().size());
+            width = std::max(width, display_width(titled ? title(key) : printable(key)));
         }
         for (const auto& member : *object) {
-            append_field(title({member.key().data(), member.key().size()}), member.value(), width, indent, out);
+            append_field({member.key().data(), member.key().size()}, member.value(), width, indent, titled, out);
         }
     } else if (const auto* array = value.if_array()) {
         for (const auto& item : *array) {
@@ -58,7 +68,7 @@ void append_tree(const json::Value& value, std::size_t indent, std::string& out)
             if (structured) {
                 // The first line of an item carries its dash.
                 const auto start = out.size();
-                append_tree(item, indent + 2, out);
+                append_tree(item, indent + 2, true, out);
                 out[start + indent] = '-';
             } else {
                 out.append(indent, ' ');
@@ -192,7 +202,7 @@ std::string describe_object(const json::Value& shown, const json::Value& events,
         }
     }
     for (const auto& member : rest.get_object()) {
-        append_field(title({member.key().data(), member.key().size()}), member.value(), 11, 0, out);
+        append_field({member.key().data(), member.key().size()}, member.value(), 11, 0, true, out);
     }
     return out + events_text(events, now);
 }

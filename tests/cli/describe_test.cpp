@@ -54,7 +54,7 @@ Events:
 TEST(Describe, SecretsStaySecret) {
     const auto text = describe_object(
         *json::parse(R"({"kind":"Secret","metadata":{"name":"s"},"data":{"password":"aHVudGVyMg=="}})"), nullptr, now);
-    EXPECT_NE(text.find("Password:  7 bytes"), std::string::npos) << text;
+    EXPECT_NE(text.find("  password:  7 bytes"), std::string::npos) << text;
     EXPECT_EQ(text.find("aHVudGVyMg"), std::string::npos);
     EXPECT_NE(text.find("Events:       <none>"), std::string::npos);
 }
