@@ -11,7 +11,6 @@ loopback in temporary folders; nothing here decides a test.
 """
 
 import argparse
-import base64
 import contextlib
 import json
 import os
@@ -80,7 +79,7 @@ def etcd(pki):
 
 def body_file(server, kind="{c}-{n}"):
     """A Route of 1 KiB: the padding fills up what its other fields leave."""
-    body = {"metadata": {"name": "b" + kind, "annotations": {"pad": ""}},
+    body = {"apiVersion": "route.openshift.io/v1", "kind": "Route", "metadata": {"name": "b" + kind, "annotations": {"pad": ""}},
             "spec": {"host": "bench.example.com", "to": {"kind": "Service", "name": "web"}}}
     body["metadata"]["annotations"]["pad"] = "x" * (1024 - len(json.dumps(body)))
     path = server.data / "body.json"
@@ -169,7 +168,6 @@ def memory(options):
         for count in (options.objects // 10, options.objects):
             made = create(server, 64, requests=count - stored)
             stored = count
-            raw = 1024 + 180  # the body, and what the server adds: uid, timestamps, defaults, status
             sample = server.request("GET", f"{ROUTES}?limit=1")[2]["items"][0]
             raw = len(json.dumps(sample, separators=(",", ":")))
             used = resident(server.process.pid) - empty

@@ -8,8 +8,10 @@
 #include <boost/asio/connect.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/read.hpp>
 #include <boost/asio/read_until.hpp>
 #include <boost/asio/ssl.hpp>
+#include <boost/asio/streambuf.hpp>
 #include <boost/asio/write.hpp>
 #include <chrono>
 #include <memory>
@@ -152,7 +154,8 @@ int run(const Options& options) {
     Caller setup(setup_io, tls, options);
     for (int i = 0; i < options.namespaces; ++i) {
         setup.post("/api/v1/namespaces",
-                   fmt::format(R"({{"metadata":{{"name":"{}{}"}}}})", options.namespace_prefix, i));
+                   fmt::format(R"({{"apiVersion":"v1","kind":"Namespace","metadata":{{"name":"{}{}"}}}})",
+                               options.namespace_prefix, i));
     }
 
     asio::io_context io;
@@ -181,7 +184,7 @@ int run(const Options& options) {
             std::this_thread::sleep_for(std::chrono::nanoseconds(std::max<std::int64_t>(0, next - now_ns() - 60'000)));
         const std::int64_t sent = now_ns();
         const std::string body = fmt::format(
-            R"({{"metadata":{{"name":"w{}-{}","annotations":{{"sentAt":"{:020}","pad":"{}"}}}},"spec":{{"host":"w.example.com","to":{{"name":"web"}}}}}})",
+            R"({{"apiVersion":"route.openshift.io/v1","kind":"Route","metadata":{{"name":"w{}-{}","annotations":{{"sentAt":"{:020}","pad":"{}"}}}},"spec":{{"host":"w.example.com","to":{{"name":"web"}}}}}})",
             run_id, i, sent, padding);
         if (setup.post(routes_path(options, i), body) != 201) ++failures;
         acknowledged.push_back(static_cast<float>(static_cast<double>(now_ns() - sent) / 1e6));
