@@ -5,10 +5,10 @@
 
 #include <csignal>
 #include <map>
-#include <random>
 #include <thread>
 
 #include "backends.h"
+#include "base/random.h"
 #include "base/text.h"
 
 namespace fairlead::store {
@@ -170,9 +170,9 @@ protected:
 };
 
 TEST_F(CrashTest, KilledAtRandomMomentsNothingAcknowledgedIsLost) {
-    std::mt19937 random(std::random_device{}());
+    SystemRandom random;
     for (std::int64_t round = 0; round < 25; ++round) {
-        live_and_die(1 + round * 1'000'000, std::chrono::microseconds(random() % 40'000));
+        live_and_die(1 + round * 1'000'000, std::chrono::microseconds(random.next() % 40'000));
         check_after_death(round);
         if (HasFailure()) break;
     }
