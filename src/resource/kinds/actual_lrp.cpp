@@ -1,3 +1,4 @@
+// ActualLRP: its texts, rules and table. Pure; described once at start, asked by every write.
 #include "resource/kinds/actual_lrp.h"
 
 #include <fmt/core.h>

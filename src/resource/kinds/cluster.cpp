@@ -1,3 +1,4 @@
+// Cluster: its texts, rules and table. Pure; described once at start, asked by every write.
 #include "resource/kinds/cluster.h"
 
 #include "resource/kinds/columns.h"

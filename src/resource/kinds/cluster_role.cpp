@@ -1,3 +1,4 @@
+// ClusterRole: its texts, rules and table. Pure; described once at start, asked by every write.
 #include "resource/kinds/cluster_role.h"
 
 namespace fairlead::resource {

@@ -1,3 +1,4 @@
+// ClusterRoleBinding: its texts, rules, admission and table. Pure; described once at start, asked by every write.
 #include "resource/kinds/cluster_role_binding.h"
 
 #include "resource/kinds/rules.h"

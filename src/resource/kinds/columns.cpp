@@ -1,3 +1,4 @@
+// Table cells that kinds share. Pure.
 #include "resource/kinds/columns.h"
 
 #include <fmt/core.h>

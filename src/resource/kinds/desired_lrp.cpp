@@ -1,3 +1,4 @@
+// DesiredLRP: its texts, rules and table. Pure; described once at start, asked by every write.
 #include "resource/kinds/desired_lrp.h"
 
 #include <fmt/core.h>

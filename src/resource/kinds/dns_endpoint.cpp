@@ -1,3 +1,4 @@
+// Texts and rules of a record set. Pure.
 #include "resource/kinds/dns_endpoint.h"
 
 namespace fairlead::resource {

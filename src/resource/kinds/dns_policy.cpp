@@ -1,3 +1,4 @@
+// DNSPolicy: its texts, rules and table. Pure; described once at start, asked by every write.
 #include "resource/kinds/dns_policy.h"
 
 #include "base/text.h"

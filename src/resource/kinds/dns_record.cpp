@@ -1,3 +1,4 @@
+// DNSRecord: its texts, rules and table. Pure; described once at start, asked by every write.
 #include "resource/kinds/dns_record.h"
 
 #include "resource/kinds/columns.h"

@@ -1,3 +1,4 @@
+// Endpoints: its texts, rules and table. Pure; described once at start, asked by every write.
 #include "resource/kinds/endpoints.h"
 
 #include <fmt/core.h>

@@ -1,3 +1,4 @@
+// Event: its texts, rules and table. Pure; described once at start, asked by every write.
 #include "resource/kinds/event.h"
 
 #include <fmt/core.h>

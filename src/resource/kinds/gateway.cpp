@@ -1,3 +1,4 @@
+// Gateway: its texts, rules and table. Pure; described once at start, asked by every write.
 #include "resource/kinds/gateway.h"
 
 #include <fmt/core.h>

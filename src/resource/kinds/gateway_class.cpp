@@ -1,3 +1,4 @@
+// GatewayClass: its texts, rules and table. Pure; described once at start, asked by every write.
 #include "resource/kinds/gateway_class.h"
 
 #include "resource/kinds/gateway_common.h"

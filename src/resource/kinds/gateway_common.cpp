@@ -1,3 +1,4 @@
+// Texts and rules of what the Gateway API's kinds share. Pure.
 #include "resource/kinds/gateway_common.h"
 
 #include "base/text.h"

@@ -1,3 +1,4 @@
+// HTTPRoute: its texts, rules and table. Pure; described once at start, asked by every write.
 #include "resource/kinds/http_route.h"
 
 #include <fmt/core.h>

@@ -1,3 +1,4 @@
+// Texts and rules of the filters of an HTTPRoute. Pure.
 #include "resource/kinds/http_route_filter.h"
 
 #include <fmt/core.h>

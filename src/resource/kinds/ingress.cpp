@@ -1,3 +1,4 @@
+// Ingress: its texts, rules and table. Pure; described once at start, asked by every write.
 #include "resource/kinds/ingress.h"
 
 #include <fmt/core.h>

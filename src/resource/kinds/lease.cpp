@@ -1,3 +1,4 @@
+// Lease: its texts, rules and table. Pure; described once at start, asked by every write.
 #include "resource/kinds/lease.h"
 
 namespace fairlead::resource {

@@ -1,3 +1,4 @@
+// LoadBalancer: its texts, rules, admission and table. Pure; described once at start, asked by every write.
 #include "resource/kinds/load_balancer.h"
 
 #include <fmt/core.h>

@@ -1,3 +1,4 @@
+// LoadBalancerClaim: its texts, rules, admission and table. Pure; described once at start, asked by every write.
 #include "resource/kinds/load_balancer_claim.h"
 
 #include "resource/kinds/columns.h"

@@ -1,3 +1,4 @@
+// Texts and rules of what LoadBalancer, LoadBalancerClaim and Ingress share. Pure.
 #include "resource/kinds/load_balancer_source.h"
 
 #include <fmt/core.h>

@@ -1,3 +1,4 @@
+// Texts of what the LRP kinds share. Pure.
 #include "resource/kinds/lrp.h"
 
 namespace fairlead::resource {

@@ -1,3 +1,4 @@
+// ManagedZone: its texts, rules and table. Pure; described once at start, asked by every write.
 #include "resource/kinds/managed_zone.h"
 
 #include <fmt/core.h>

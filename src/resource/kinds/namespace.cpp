@@ -1,3 +1,4 @@
+// Namespace: its texts, rules, admission and table. Pure; described once at start, asked by every write.
 #include "resource/kinds/namespace.h"
 
 #include "resource/kinds/rules.h"
@@ -7,8 +8,7 @@ namespace fairlead::resource {
 void NamespaceSpec::describe(Fields<NamespaceSpec>& f) {
     f.name("NamespaceSpec").doc("What must be done before the namespace may go.").keep_unknown();
     f.field("finalizers", &NamespaceSpec::finalizers,
-            "Names of those who still have to clean up; the namespace is removed when the list is empty.")
-        .set_list();
+            "Names of those who still have to clean up; the namespace is removed when the list is empty.");
 }
 
 void NamespaceStatus::describe(Fields<NamespaceStatus>& f) {

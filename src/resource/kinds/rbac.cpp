@@ -1,3 +1,4 @@
+// Texts and rules of what the RBAC kinds share. Pure.
 #include "resource/kinds/rbac.h"
 
 #include <fmt/core.h>

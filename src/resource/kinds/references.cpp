@@ -1,3 +1,4 @@
+// Texts and rules of references and ingress points. Pure.
 #include "resource/kinds/references.h"
 
 #include "resource/kinds/rules.h"

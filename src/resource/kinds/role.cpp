@@ -1,3 +1,4 @@
+// Role: its texts, rules and table. Pure; described once at start, asked by every write.
 #include "resource/kinds/role.h"
 
 #include "resource/kinds/rules.h"

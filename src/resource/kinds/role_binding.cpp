@@ -1,3 +1,4 @@
+// RoleBinding: its texts, rules, admission and table. Pure; described once at start, asked by every write.
 #include "resource/kinds/role_binding.h"
 
 namespace fairlead::resource {

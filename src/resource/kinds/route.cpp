@@ -1,3 +1,4 @@
+// Route: its texts, rules, admission and table. Pure; described once at start, asked by every write.
 #include "resource/kinds/route.h"
 
 #include <fmt/core.h>

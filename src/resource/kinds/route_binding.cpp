@@ -1,3 +1,4 @@
+// RouteBinding: its texts, rules, admission and table. Pure; described once at start, asked by every write.
 #include "resource/kinds/route_binding.h"
 
 #include <fmt/core.h>

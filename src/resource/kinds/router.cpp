@@ -1,3 +1,4 @@
+// Router: its texts, rules and table. Pure; described once at start, asked by every write.
 #include "resource/kinds/router.h"
 
 #include <fmt/core.h>

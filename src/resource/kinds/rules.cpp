@@ -1,3 +1,4 @@
+// Checks and look-ups that kinds share. Pure, and quiet on values of the wrong type.
 #include "resource/kinds/rules.h"
 
 #include <arpa/inet.h>

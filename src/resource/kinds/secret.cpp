@@ -1,3 +1,4 @@
+// Secret: its texts, rules, admission and table. Pure; described once at start, asked by every write.
 #include "resource/kinds/secret.h"
 
 #include <fmt/core.h>

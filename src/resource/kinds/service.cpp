@@ -1,3 +1,4 @@
+// Service: its texts, rules, admission and table. Pure; described once at start, asked by every write.
 #include "resource/kinds/service.h"
 
 #include <fmt/core.h>
