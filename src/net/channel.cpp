@@ -11,8 +11,8 @@ using Descriptor = boost::asio::posix::stream_descriptor;
 using Event = ChannelOwner::Event;
 using Owner = std::shared_ptr<ChannelOwner>;
 
-constexpr std::size_t turn_bytes = 256 * 1024;  // written at a stretch before other sessions get their turn
-constexpr std::size_t kept_bytes = 16 * 1024;   // buffers above this are given back once written
+constexpr std::size_t turn_bytes = 256UL * 1024;  // written at a stretch before other sessions get their turn
+constexpr std::size_t kept_bytes = 16UL * 1024;   // buffers above this are given back once written
 
 }  // namespace
 

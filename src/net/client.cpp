@@ -12,8 +12,8 @@ namespace {
 using Easy = std::unique_ptr<CURL, Free<curl_easy_cleanup>>;
 using List = std::unique_ptr<curl_slist, Free<curl_slist_free_all>>;
 
-constexpr std::size_t max_answer_bytes = 1024UL * 1024 * 1024;  // a list of a million objects of 1 KiB
-constexpr std::size_t max_line_bytes = 16 * 1024 * 1024;        // an object has at most 3 MiB; its watch event fits
+constexpr std::size_t max_answer_bytes = 1024UL * 1024UL * 1024;  // a list of a million objects of 1 KiB
+constexpr std::size_t max_line_bytes = 16UL * 1024 * 1024;        // an object has at most 3 MiB; its watch event fits
 
 // What one call collects; curl's callbacks get a pointer to it.
 struct Call {

@@ -1,5 +1,7 @@
 #include "net/http.h"
 
+#include <algorithm>
+
 #include "base/text.h"
 
 namespace fairlead::net {

@@ -5,7 +5,7 @@
 namespace fairlead::net {
 
 namespace {
-constexpr std::size_t scratch_bytes = 64 * 1024;  // four TLS records
+constexpr std::size_t scratch_bytes = 64UL * 1024;  // four TLS records
 }
 
 Loop::Loop()

@@ -43,7 +43,7 @@ private:
     void on_header_impl(error_code&) override { in_body_ = true; }
     void on_body_init_impl(const boost::optional<std::uint64_t>& size, error_code&) override {
         // Not all at once: the client has only promised that many bytes so far.
-        constexpr std::uint64_t at_first = 64 * 1024;
+        constexpr std::uint64_t at_first = 64UL * 1024;
         if (size) request.body.reserve(static_cast<std::size_t>(std::min(*size, at_first)));
     }
     std::size_t on_body_impl(View bytes, error_code&) override {

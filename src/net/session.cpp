@@ -21,12 +21,12 @@ namespace {
 namespace asio = boost::asio;
 using State = Stream::State;
 
-constexpr std::size_t first_write_bytes = 16 * 1024;  // head and the start of the body in one TLS record
-constexpr std::size_t pull_bytes = 64 * 1024;         // pulled from a stream before it is written
-constexpr std::size_t kept_bytes = 16 * 1024;         // buffers above this are given back when idle
+constexpr std::size_t first_write_bytes = 16UL * 1024;  // head and the start of the body in one TLS record
+constexpr std::size_t pull_bytes = 64UL * 1024;         // pulled from a stream before it is written
+constexpr std::size_t kept_bytes = 16UL * 1024;         // buffers above this are given back when idle
 constexpr int turn_reads = 16;
 constexpr int turn_pulls = 8;
-constexpr std::size_t full_read_bytes = 4 * 1024;  // after a read of this size more is likely to be there
+constexpr std::size_t full_read_bytes = 4UL * 1024;  // after a read of this size more is likely to be there
 constexpr std::chrono::milliseconds linger_time{1'000};
 
 class Session final : public Loop::Member,
@@ -155,8 +155,7 @@ void Session::on_readable() {
             return discard_input();
         case Phase::continuing:
         case Phase::handling:
-        case Phase::writing:
-            return;  // armed during a stream that has ended; the bytes stay where they are
+        case Phase::writing:  // armed during a stream that has ended; the bytes stay where they are
         case Phase::closed:
             return;
     }

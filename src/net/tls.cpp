@@ -19,7 +19,7 @@ using SslCtx = std::unique_ptr<SSL_CTX, Free<SSL_CTX_free>>;
 using BioMethod = std::unique_ptr<BIO_METHOD, Free<BIO_meth_free>>;
 using Certificate = std::unique_ptr<X509, Free<X509_free>>;
 
-constexpr std::size_t max_record_bytes = 16 * 1024;  // RFC 8446 5.1
+constexpr std::size_t max_record_bytes = 16UL * 1024;  // RFC 8446 5.1
 
 std::string last_error() {
     std::string text;
@@ -34,7 +34,7 @@ std::string last_error() {
 }
 
 // OpenSSL's own socket BIO writes with write(2), which raises SIGPIPE in whoever uses this library. Ours does not.
-int socket_of(BIO* bio) { return static_cast<int>(reinterpret_cast<std::intptr_t>(BIO_get_data(bio))); }
+int socket_of(BIO* bio) { return *static_cast<const int*>(BIO_get_data(bio)); }
 
 int bio_write(BIO* bio, const char* data, int size) {
     BIO_clear_retry_flags(bio);
@@ -77,7 +77,7 @@ std::string utf8_of(const X509_NAME_ENTRY* entry) {
 
 class TlsStream final : public Stream {
 public:
-    explicit TlsStream(Ssl ssl) : ssl_(std::move(ssl)) {}
+    TlsStream(std::unique_ptr<int> socket, Ssl ssl) : socket_(std::move(socket)), ssl_(std::move(ssl)) {}
 
     Outcome handshake() override {
         ERR_clear_error();
@@ -105,7 +105,7 @@ public:
     void finish() override {
         ERR_clear_error();
         if (!broken_ && SSL_is_init_finished(ssl_.get()) == 1) SSL_shutdown(ssl_.get());
-        ::shutdown(socket_of(SSL_get_wbio(ssl_.get())), SHUT_WR);
+        ::shutdown(*socket_, SHUT_WR);
     }
 
     void identify(Peer& peer) const override {
@@ -147,6 +147,7 @@ private:
         return {State::failed};
     }
 
+    std::unique_ptr<int> socket_;  // the BIO of ssl_ points to it
     Ssl ssl_;
     bool broken_ = false;
     std::string error_;
@@ -219,10 +220,11 @@ std::unique_ptr<Stream> TlsContext::make_stream(int socket) const {
         BIO_free(bio);
         return nullptr;
     }
-    BIO_set_data(bio, reinterpret_cast<void*>(static_cast<std::intptr_t>(socket)));
+    auto number = std::make_unique<int>(socket);
+    BIO_set_data(bio, number.get());
     BIO_set_init(bio, 1);
     SSL_set_bio(ssl.get(), bio, bio);  // takes ownership
-    return std::make_unique<TlsStream>(std::move(ssl));
+    return std::make_unique<TlsStream>(std::move(number), std::move(ssl));
 }
 
 }  // namespace fairlead::net
