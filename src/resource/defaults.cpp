@@ -1,5 +1,6 @@
 // Brings an object into the form that is stored: defaults filled in, unknown members found or removed. Pure; on the
 // path of every write.
+#include "resource/field_error.h"
 #include "resource/path.h"
 #include "resource/schema.h"
 
@@ -30,19 +31,25 @@ void find_unknown(Value& value, const Schema& schema, const Path& path, std::vec
 template <class Value>
 void unknown_members(Value& value, const Schema& schema, const Path& path, std::vector<std::string>& out) {
     auto& object = value.get_object();
-    for (auto it = object.begin(); it != object.end();) {
-        const Path here = path.member(it->key());
-        if (const Property* property = schema.find(it->key())) {
-            find_unknown(it->value(), property->schema, here, out);
-            ++it;
-            continue;
-        }
-        out.push_back(here.text());
-        if constexpr (std::is_const_v<Value>) {
-            ++it;
+    std::size_t unknown = 0;
+    for (auto&& member : object) {
+        const Path here = path.member(member.key());
+        if (const Property* property = schema.find(member.key())) {
+            find_unknown(member.value(), property->schema, here, out);
         } else {
-            it = object.stable_erase(it);
+            if (out.size() < max_field_errors) out.push_back(here.text());
+            ++unknown;
         }
+    }
+    if constexpr (!std::is_const_v<Value>) {
+        if (unknown == 0) return;
+        // Built anew: erasing one by one would move all that follow each time.
+        json::Object known;
+        known.reserve(object.size() - unknown);
+        for (auto& member : object) {
+            if (schema.find(member.key()) != nullptr) known.emplace(member.key(), std::move(member.value()));
+        }
+        object = std::move(known);
     }
 }
 

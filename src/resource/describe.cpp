@@ -4,6 +4,7 @@
 #include <fmt/core.h>
 
 #include "resource/field_error.h"
+#include "resource/item_key.h"
 
 namespace fairlead::resource {
 
@@ -51,6 +52,24 @@ std::optional<std::int64_t> as_integer(const json::Value& value) {
         return static_cast<std::int64_t>(*number);
     }
     return std::nullopt;
+}
+
+std::vector<const json::Value*> partners(const json::Array& items, const json::Array& old, const json::Array& old_known,
+                                         const Schema& schema) {
+    ItemIndex index(schema.list_map_keys.empty() ? old_known : old, schema.list_map_keys);
+    std::vector<const json::Value*> out(items.size(), nullptr);
+    std::vector<bool> used(old.size());
+    for (std::size_t i = 0; i < items.size(); ++i) {
+        if (const auto place = index.take(item_key(items[i], schema.list_map_keys))) {
+            out[i] = &old[*place];
+            used[*place] = true;
+        }
+    }
+    if (!schema.list_map_keys.empty() || old.size() != items.size()) return out;
+    for (std::size_t i = 0; i < items.size(); ++i) {
+        if (out[i] == nullptr && !used[i]) out[i] = &old[i];
+    }
+    return out;
 }
 
 bool same_keys(const json::Value& a, const json::Value& b, const std::vector<std::string>& keys) {

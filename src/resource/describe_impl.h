@@ -35,8 +35,22 @@ tl::unexpected<Error> wrong_type(std::string_view expected, const json::Value& v
 Error below(std::string_view step, Error error);
 Error below(std::size_t index, Error error);
 std::optional<std::int64_t> as_integer(const json::Value& value);
+// For each new item the old one that it continues, or null: same keys if the list has keys; else an equal one; else the
+// one in the same place if the list has kept its length. So unknown members follow their item when others come and go.
+std::vector<const json::Value*> partners(const json::Array& items, const json::Array& old, const json::Array& old_known,
+                                         const Schema& schema);
 // Do two list items carry the same values in all key members?
 bool same_keys(const json::Value& a, const json::Value& b, const std::vector<std::string>& keys);
+
+// Whether values of T may contain objects whose unknown members are to be kept.
+template <class T>
+inline constexpr bool holds_structs = Described<T>;
+template <class T>
+inline constexpr bool holds_structs<std::optional<T>> = holds_structs<T>;
+template <class T>
+inline constexpr bool holds_structs<std::vector<T>> = holds_structs<T>;
+template <class T>
+inline constexpr bool holds_structs<std::map<std::string, T>> = holds_structs<T>;
 
 template <>
 struct Codec<std::string> {
@@ -172,35 +186,26 @@ struct Codec<std::vector<T>> {
         const json::Array* old = base != nullptr ? base->if_array() : nullptr;
         json::Array out;
         out.reserve(value.size());
-        std::vector<bool> used(old != nullptr ? old->size() : 0);
+        for (const T& item : value) out.push_back(Codec<T>::encode(item, nullptr, *schema.items));
+        if (!holds_structs<T> || old == nullptr || old->empty()) return out;
+        // Once more, for the items that continue an old one, over it: its unknown members survive.
+        const std::vector<const json::Value*> former = partners(out, *old, known_part(*old, schema), schema);
         for (std::size_t i = 0; i < value.size(); ++i) {
-            const json::Value* former = old != nullptr ? partner(value, i, *old, used, schema) : nullptr;
-            out.push_back(Codec<T>::encode(value[i], former, *schema.items));
+            if (former[i] != nullptr) out[i] = Codec<T>::encode(value[i], former[i], *schema.items);
         }
         return out;
     }
     static bool blank(const std::vector<T>& value) { return value.empty(); }
 
 private:
-    // The old item that this one continues: same keys if the list has keys; else an equal one; else the one in the same
-    // place if the list has kept its length. So unknown members follow their item when others come and go.
-    static const json::Value* partner(const std::vector<T>& value, std::size_t index, const json::Array& old,
-                                      std::vector<bool>& used, const Schema& schema) {
-        const json::Value plain = Codec<T>::encode(value[index], nullptr, *schema.items);
-        for (std::size_t i = 0; i < old.size(); ++i) {
-            if (used[i]) continue;
-            if (!schema.list_map_keys.empty()) {
-                if (!same_keys(plain, old[i], schema.list_map_keys)) continue;
-            } else {
-                const auto decoded = Codec<T>::decode(old[i]);
-                if (!decoded || !json::equal(Codec<T>::encode(*decoded, nullptr, *schema.items), plain)) continue;
-            }
-            used[i] = true;
-            return &old[i];
+    // The old items as they would be written if they had described members only.
+    static json::Array known_part(const json::Array& old, const Schema& schema) {
+        json::Array out;
+        for (const json::Value& item : old) {
+            const auto decoded = Codec<T>::decode(item);
+            out.push_back(decoded ? Codec<T>::encode(*decoded, nullptr, *schema.items) : json::Value(nullptr));
         }
-        if (!schema.list_map_keys.empty() || old.size() != value.size() || used[index]) return nullptr;
-        used[index] = true;
-        return &old[index];
+        return out;
     }
 };
 

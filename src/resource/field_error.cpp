@@ -64,21 +64,20 @@ std::string Violations::full(std::string_view field) const {
     return field.front() == '[' ? fmt::format("{}{}", path_, field) : fmt::format("{}.{}", path_, field);
 }
 
-void Violations::required(std::string_view field, std::string_view why) {
-    out_.push_back(required_error(full(field), why));
+void Violations::add(FieldError error) {
+    if (out_.size() < max_field_errors) out_.push_back(std::move(error));
 }
+void Violations::required(std::string_view field, std::string_view why) { add(required_error(full(field), why)); }
 void Violations::invalid(std::string_view field, const json::Value& value, std::string_view rule) {
-    out_.push_back(invalid_error(full(field), value, rule));
+    add(invalid_error(full(field), value, rule));
 }
 void Violations::not_supported(std::string_view field, std::string_view value,
                                const std::vector<std::string>& supported) {
-    out_.push_back(not_supported_error(full(field), value, supported));
+    add(not_supported_error(full(field), value, supported));
 }
-void Violations::forbidden(std::string_view field, std::string_view why) {
-    out_.push_back(forbidden_error(full(field), why));
-}
+void Violations::forbidden(std::string_view field, std::string_view why) { add(forbidden_error(full(field), why)); }
 void Violations::duplicate(std::string_view field, const json::Value& value) {
-    out_.push_back(duplicate_error(full(field), value));
+    add(duplicate_error(full(field), value));
 }
 
 }  // namespace fairlead::resource

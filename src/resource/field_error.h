@@ -9,6 +9,9 @@
 
 namespace fairlead::resource {
 
+// Answers grow with the number of mistakes; those about a list of a million wrong items must not.
+inline constexpr std::size_t max_field_errors = 100;
+
 // A value inside a message: strings quoted, everything else as JSON, cut after max_shown_bytes.
 inline constexpr std::size_t max_shown_bytes = 256;
 std::string shown(const json::Value& value);

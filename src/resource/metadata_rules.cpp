@@ -57,6 +57,7 @@ void check_labels(const json::Value& object, FieldErrors& out) {
     const json::Value* labels = json::find(object, "metadata.labels");
     if (labels == nullptr || !labels->is_object()) return;
     for (const auto& label : labels->get_object()) {
+        if (out.size() >= max_field_errors) return;
         if (auto rule = broken_qualified_name_rule(label.key())) {
             out.push_back(invalid_error("metadata.labels", std::string_view(label.key()), *rule));
         }
@@ -75,7 +76,7 @@ void check_annotations(const json::Value& object, FieldErrors& out) {
     for (const auto& annotation : annotations->get_object()) {
         // Capital letters are tolerated even in the prefix.
         const std::string_view key = annotation.key();
-        if (broken_qualified_name_rule(key)) {
+        if (out.size() < max_field_errors && broken_qualified_name_rule(key)) {
             if (auto rule = broken_qualified_name_rule(lower(key))) {
                 out.push_back(invalid_error("metadata.annotations", key, *rule));
             }
@@ -93,7 +94,7 @@ void check_finalizers(const json::Value& object, FieldErrors& out) {
     bool foreground = false;
     for (const json::Value& finalizer : finalizers->get_array()) {
         const json::String* name = finalizer.if_string();
-        if (name == nullptr) continue;
+        if (name == nullptr || out.size() >= max_field_errors) continue;
         orphan |= *name == "orphan";
         foreground |= *name == "foregroundDeletion";
         if (auto rule = broken_qualified_name_rule(json::view(*name))) {
@@ -132,7 +133,7 @@ void check_owners(const json::Value& object, FieldErrors& out) {
     const json::Value* owners = json::find(object, "metadata.ownerReferences");
     if (owners == nullptr || !owners->is_array()) return;
     const json::Value* controller = nullptr;
-    for (std::size_t i = 0; i < owners->get_array().size(); ++i) {
+    for (std::size_t i = 0; i < owners->get_array().size() && out.size() < max_field_errors; ++i) {
         const json::Value& owner = owners->get_array()[i];
         if (!owner.is_object()) continue;
         check_owner(owner.get_object(), i, out);

@@ -39,6 +39,7 @@ public:
     void duplicate(std::string_view field, const json::Value& value);
 
 private:
+    void add(FieldError error);
     [[nodiscard]] std::string full(std::string_view field) const;
     std::string path_;
     FieldErrors& out_;
@@ -90,7 +91,8 @@ void set_pattern(Schema& schema, std::string regex);
 // themselves have a default.
 void apply_defaults(json::Value& value, const Schema& schema);
 
-// Removes members that the schema does not know, except below keep_unknown; returns their paths ("spec.zzz").
+// Removes members that the schema does not know, except below keep_unknown; returns their paths ("spec.zzz"), the first
+// hundred of them.
 std::vector<std::string> prune(json::Value& value, const Schema& schema);
 // The same list, without removing.
 std::vector<std::string> unknown_fields(const json::Value& value, const Schema& schema);

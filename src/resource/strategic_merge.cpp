@@ -8,6 +8,7 @@
 
 #include "resource/describe.h"
 #include "resource/field_error.h"
+#include "resource/item_key.h"
 #include "resource/path.h"
 
 namespace fairlead::resource {
@@ -18,6 +19,7 @@ constexpr std::string_view patch_directive = "$patch";
 constexpr std::string_view retain_directive = "$retainKeys";
 constexpr std::string_view order_directive = "$setElementOrder/";
 constexpr std::string_view delete_directive = "$deleteFromPrimitiveList/";
+constexpr std::size_t max_same_key = 100;
 
 tl::unexpected<Error> malformed(const Path& path, std::string message) {
     return fail(Errc::invalid, path.text(), std::move(message));
@@ -127,20 +129,22 @@ private:
         const json::Value* keys = patch.if_contains(retain_directive);
         if (keys == nullptr) return {};
         if (!keys->is_array()) return malformed(path.member(retain_directive), "must be a list of member names");
-        const json::Array& names = keys->get_array();
+        const ItemIndex names(keys->get_array(), {});
+        const auto listed = [&](std::string_view name) {
+            return names.find(item_key(json::Value(name), {})) != nullptr;
+        };
         for (const auto& member : patch) {
-            const bool listed =
-                std::any_of(names.begin(), names.end(), [&](const auto& n) { return n == member.key(); });
-            if (!is_directive(member.key()) && !member.value().is_null() && !listed) {
+            if (!is_directive(member.key()) && !member.value().is_null() && !listed(member.key())) {
                 return malformed(path.member(retain_directive),
                                  fmt::format("must name all members of the patch, and \"{}\" is missing",
                                              std::string_view(member.key())));
             }
         }
-        for (auto it = object.begin(); it != object.end();) {
-            const bool listed = std::any_of(names.begin(), names.end(), [&](const auto& n) { return n == it->key(); });
-            it = listed ? std::next(it) : object.stable_erase(it);
+        json::Object kept;
+        for (auto& member : object) {
+            if (listed(member.key())) kept.emplace(member.key(), std::move(member.value()));
         }
+        object = std::move(kept);
         return {};
     }
 
@@ -149,12 +153,10 @@ private:
         if (!values.is_array()) return malformed(path.member(name), "$deleteFromPrimitiveList must be a list");
         json::Value* list = object.if_contains(name);
         if (list == nullptr || !list->is_array()) return {};
+        const ItemIndex gone(values.get_array(), {});
         json::Array kept;
         for (json::Value& item : list->get_array()) {
-            const json::Array& gone = values.get_array();
-            const bool deleted =
-                std::any_of(gone.begin(), gone.end(), [&](const auto& v) { return json::equal(v, item); });
-            if (!deleted) kept.push_back(std::move(item));
+            if (gone.find(item_key(item, {})) == nullptr) kept.push_back(std::move(item));
         }
         *list = std::move(kept);
         return {};
@@ -166,10 +168,12 @@ private:
             target = cleaned(json::Value(patch)).get_array();
             return {};
         }
+        ItemIndex known(target, {});
         for (const json::Value& item : patch) {
-            const bool known =
-                std::any_of(target.begin(), target.end(), [&](const auto& v) { return json::equal(v, item); });
-            if (!known) target.push_back(item);
+            std::string key = item_key(item, {});
+            if (known.find(key) != nullptr) continue;
+            known.add(std::move(key), target.size());
+            target.push_back(item);
         }
         return {};
     }
@@ -182,55 +186,55 @@ private:
                 return {};
             }
         }
-        const std::vector<std::string> keys{schema.list_map_keys.front()};
+        const std::vector<std::string> key{schema.list_map_keys.front()};
+        ItemIndex index(target, key);
+        std::vector<bool> deleted(target.size());
         for (std::size_t i = 0; i < patch.size(); ++i) {
             const json::Value& item = patch[i];
             const Path here = path.item(i);
             if (!item.is_object()) return malformed(here, "items of this list must be objects");
-            if (!item.get_object().contains(keys.front())) {
+            if (!item.get_object().contains(key.front())) {
                 return malformed(here,
-                                 fmt::format("{} does not contain declared merge key: {}", shown(item), keys.front()));
+                                 fmt::format("{} does not contain declared merge key: {}", shown(item), key.front()));
             }
-            const std::string_view action = patch_action(item);
-            if (action == "delete") {
-                erase_items(target, item, keys);
-                continue;
-            }
-            json::Value* known = find_item(target, item, schema);
-            if (known == nullptr) {
+            const auto* places = index.find(item_key(item, key));
+            if (patch_action(item) == "delete") {
+                if (places == nullptr) continue;
+                for (const std::size_t place : *places) deleted[place] = true;
+            } else if (const auto place = find_place(target, places, deleted, item, schema)) {
+                if (auto merged = merge(target[*place], item, *schema.items, here); !merged) return merged;
+            } else {
+                index.add(item_key(item, key), target.size());
+                deleted.push_back(false);
                 target.push_back(cleaned(item));
-            } else if (auto merged = merge(*known, item, *schema.items, here); !merged) {
-                return merged;
             }
         }
+        json::Array kept;
+        for (std::size_t i = 0; i < target.size(); ++i) {
+            if (!deleted[i]) kept.push_back(std::move(target[i]));
+        }
+        target = std::move(kept);
         return {};
     }
 
     // The item with the same merge key; if several share it (a port for TCP and for UDP), the one that the other keys
     // of the patch name.
-    static json::Value* find_item(json::Array& target, const json::Value& item, const Schema& schema) {
-        const std::vector<std::string> first{schema.list_map_keys.front()};
-        json::Value* found = nullptr;
+    static std::optional<std::size_t> find_place(const json::Array& target, const std::vector<std::size_t>* places,
+                                                 const std::vector<bool>& deleted, const json::Value& item,
+                                                 const Schema& schema) {
+        if (places == nullptr) return std::nullopt;
+        std::optional<std::size_t> found;
         std::size_t count = 0;
-        for (json::Value& candidate : target) {
-            if (!same_keys(candidate, item, first)) continue;
-            if (same_keys(candidate, item, schema.list_map_keys)) return &candidate;
-            found = &candidate;
-            ++count;
+        for (const std::size_t place : *places) {
+            if (deleted[place]) continue;
+            if (same_keys(target[place], item, schema.list_map_keys)) return place;
+            found = place;
+            // Items that share the merge key are few in anything real, and looking on would cost each with each.
+            if (++count == max_same_key) break;
         }
         const bool names_others = std::any_of(schema.list_map_keys.begin() + 1, schema.list_map_keys.end(),
                                               [&](const std::string& key) { return item.get_object().contains(key); });
-        return count == 1 && !names_others ? found : nullptr;
-    }
-
-    static void erase_items(json::Array& target, const json::Value& item, const std::vector<std::string>& keys) {
-        for (std::size_t i = 0; i < target.size();) {
-            if (same_keys(target[i], item, keys)) {
-                target.erase(target.begin() + static_cast<std::ptrdiff_t>(i));
-            } else {
-                ++i;
-            }
-        }
+        return count == 1 && !names_others ? found : std::nullopt;
     }
 
     // Items that the order names come in that order; the others keep their places behind the item they followed.
@@ -243,18 +247,12 @@ private:
         const bool keyed = !list_schema.list_map_keys.empty();
         const std::vector<std::string> keys =
             keyed ? std::vector<std::string>{list_schema.list_map_keys.front()} : std::vector<std::string>{};
-        const auto place_of = [&](const json::Value& item) -> std::optional<std::size_t> {
-            for (std::size_t i = 0; i < order.get_array().size(); ++i) {
-                const json::Value& wanted = order.get_array()[i];
-                if (keyed ? same_keys(wanted, item, keys) : json::equal(wanted, item)) return i;
-            }
-            return std::nullopt;
-        };
+        const ItemIndex wanted(order.get_array(), keys);
         // Each item gets the place of the nearest ordered item before it; a stable sort does the rest.
         std::vector<std::pair<std::size_t, json::Value>> placed;
         std::size_t last = 0;
         for (json::Value& item : list->get_array()) {
-            if (const auto place = place_of(item)) last = *place + 1;
+            if (const auto* places = wanted.find(item_key(item, keys))) last = places->front() + 1;
             placed.emplace_back(last, std::move(item));
         }
         std::stable_sort(placed.begin(), placed.end(), [](const auto& a, const auto& b) { return a.first < b.first; });

@@ -8,6 +8,7 @@
 #include "base/text.h"
 #include "resource/describe.h"
 #include "resource/field_error.h"
+#include "resource/item_key.h"
 #include "resource/path.h"
 #include "resource/pattern.h"
 #include "resource/quantity.h"
@@ -16,9 +17,6 @@
 namespace fairlead::resource {
 
 namespace {
-
-// Answers grow with the number of mistakes; a list of a million wrong items must not.
-constexpr std::size_t max_errors = 100;
 
 std::string_view type_of(const json::Value& value) {
     switch (value.kind()) {
@@ -143,7 +141,7 @@ public:
     }
 
 private:
-    [[nodiscard]] bool full() const { return out_.size() >= max_errors; }
+    [[nodiscard]] bool full() const { return out_.size() >= max_field_errors; }
     void add(FieldError error) {
         if (!full()) out_.push_back(std::move(error));
     }
@@ -211,25 +209,26 @@ private:
     bool check_array(const json::Array& array, const json::Value* old, const Schema& schema, const Path& path) {
         check_count(array.size(), "items", schema, path);
         const json::Array* old_array = old != nullptr ? old->if_array() : nullptr;
+        // Only items of keyed lists can be told to be the same as before.
+        if (schema.list_map_keys.empty()) old_array = nullptr;
+        std::optional<ItemIndex> old_index;
         bool typed = true;
         for (std::size_t i = 0; i < array.size() && !full(); ++i) {
-            // Only items of keyed lists can be told to be the same as before.
-            const json::Value* before = nullptr;
-            if (old_array != nullptr && !schema.list_map_keys.empty())
-                before = partner(array[i], i, *old_array, schema);
+            const json::Value* before =
+                old_array != nullptr ? former(array[i], i, *old_array, old_index, schema) : nullptr;
             typed &= check(array[i], before, *schema.items, path.item(i));
         }
         if (typed && (schema.set_list || !schema.list_map_keys.empty())) check_unique(array, schema, path);
         return typed;
     }
 
-    static const json::Value* partner(const json::Value& item, std::size_t index, const json::Array& old,
-                                      const Schema& schema) {
-        if (index < old.size() && same_keys(item, old[index], schema.list_map_keys)) return &old[index];
-        for (const json::Value& candidate : old) {
-            if (same_keys(item, candidate, schema.list_map_keys)) return &candidate;
-        }
-        return nullptr;
+    // The item with the same keys as before the update. Most stay in their place; the index is made when one has not.
+    static const json::Value* former(const json::Value& item, std::size_t place, const json::Array& old,
+                                     std::optional<ItemIndex>& old_index, const Schema& schema) {
+        if (place < old.size() && same_keys(item, old[place], schema.list_map_keys)) return &old[place];
+        if (!old_index) old_index.emplace(old, schema.list_map_keys);
+        const auto* places = old_index->find(item_key(item, schema.list_map_keys));
+        return places != nullptr ? &old[places->front()] : nullptr;
     }
 
     void check_count(std::size_t count, std::string_view what, const Schema& schema, const Path& path) {
@@ -310,24 +309,9 @@ bool same_item(const json::Value& a, const json::Value& b, const Schema& schema)
 // Items without any key member cannot be told apart; that is said by "Required value" if it matters.
 bool has_identity(const json::Value& item, const Schema& schema) {
     if (schema.list_map_keys.empty()) return true;
+    if (!item.is_object()) return false;
     return std::any_of(schema.list_map_keys.begin(), schema.list_map_keys.end(),
                        [&](const std::string& key) { return item.get_object().contains(key); });
-}
-
-std::uint64_t hash_of(const json::Value& value) {
-    if (const json::String* text = value.if_string()) return fnv1a(json::view(*text));
-    if (const auto whole = as_integer(value)) return fnv1a(std::to_string(*whole));
-    return 0;  // rare kinds of keys: compared one by one
-}
-
-std::uint64_t hash_of_item(const json::Value& item, const Schema& schema) {
-    if (schema.list_map_keys.empty()) return hash_of(item);
-    std::uint64_t hash = 0;
-    for (const std::string& key : schema.list_map_keys) {
-        const json::Value* value = item.get_object().if_contains(key);
-        hash = hash * 31 + (value != nullptr ? hash_of(*value) : 1);
-    }
-    return hash;
 }
 
 void Validator::check_unique(const json::Array& array, const Schema& schema, const Path& path) {
@@ -342,22 +326,10 @@ void Validator::check_unique(const json::Array& array, const Schema& schema, con
         }
         return;
     }
-    std::vector<std::pair<std::uint64_t, std::size_t>> order;
-    order.reserve(array.size());
-    for (std::size_t i = 0; i < array.size(); ++i) {
-        if (has_identity(array[i], schema)) order.emplace_back(hash_of_item(array[i], schema), i);
+    for (const std::size_t i : ItemIndex(array, schema.list_map_keys).repeated()) {
+        if (full()) return;
+        if (has_identity(array[i], schema)) add(duplicate_error(path.item(i).text(), identity(array[i], schema)));
     }
-    std::sort(order.begin(), order.end());
-    std::vector<std::size_t> repeated;
-    for (std::size_t i = 1; i < order.size() && repeated.size() < max_errors; ++i) {
-        for (std::size_t j = i; j-- > 0 && order[j].first == order[i].first;) {
-            if (!same_item(array[order[i].second], array[order[j].second], schema)) continue;
-            repeated.push_back(order[i].second);
-            break;
-        }
-    }
-    std::sort(repeated.begin(), repeated.end());
-    for (const std::size_t i : repeated) add(duplicate_error(path.item(i).text(), identity(array[i], schema)));
 }
 
 }  // namespace

@@ -71,6 +71,38 @@ INSTANTIATE_TEST_SUITE_P(
              R"({"fallback":{"service":"s"}})"}),
     [](const auto& row) { return row.param.name; });
 
+// Each with each would be minutes here; the test's own time limit tells.
+TEST(StrategicMergeCost, LongListsStayCheap) {
+    constexpr int count = 50'000;
+    json::Array ports;
+    json::Array order;
+    json::Array zones;
+    json::Array dead;
+    for (int i = 0; i < count; ++i) {
+        json::Object port;
+        port["number"] = i;
+        ports.push_back(port);
+        json::Object place;
+        place["number"] = count - 1 - i;
+        order.push_back(std::move(place));
+        zones.push_back(json::Value(std::string_view(std::to_string(i))));
+        if (i % 2 == 0) dead.push_back(zones.back());
+    }
+    json::Object target;
+    target["ports"] = ports;
+    target["zones"] = zones;
+    json::Object patch;
+    patch["ports"] = order;
+    patch["$setElementOrder/ports"] = order;
+    patch["zones"] = zones;
+    patch["$deleteFromPrimitiveList/zones"] = std::move(dead);
+    const auto merged = strategic_merge(target, patch, schema_of<SampleSpec>());
+    ASSERT_TRUE(merged) << merged.error().text();
+    EXPECT_EQ(json::find(*merged, "ports")->as_array().size(), std::size_t{count});
+    EXPECT_EQ(json::int_at(json::find(*merged, "ports")->as_array()[0], "number"), count - 1);
+    EXPECT_EQ(json::find(*merged, "zones")->as_array().size(), std::size_t{count / 2});
+}
+
 TEST(StrategicMergeErrors, NameThePlace) {
     struct Bad {
         std::string_view patch, field;
