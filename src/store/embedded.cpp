@@ -26,9 +26,9 @@ using SteadyTime = std::chrono::steady_clock::time_point;
 
 // One transaction: at 128,000 puts a second and a disk of 200 MB/s, 1024 commits or 32 MiB take some 10 to 150 ms.
 constexpr std::size_t max_batch_commits = 1024;
-constexpr std::size_t max_batch_bytes = 32 * 1024 * 1024;
+constexpr std::size_t max_batch_bytes = std::size_t{32} << 20;
 // Values that wait for the writer; as many bytes again may be on their way to the disk.
-constexpr std::size_t max_waiting_bytes = 256 * 1024 * 1024;
+constexpr std::size_t max_waiting_bytes = std::size_t{256} << 20;
 struct Waiting {
     std::vector<Op> ops;
     Completion done;

@@ -18,7 +18,7 @@ struct EmbeddedOptions {
     std::size_t max_waiting_commits = 10'000;  // more than this waiting: Errc::unavailable
     // The log is written ahead with zeros when opening, up to what it holds before it is copied into the file (16 MiB)
     // and a little more: commits are then quick from the first on. About 50 ms; 0 does not.
-    std::size_t reserved_log_bytes = 20 * 1024 * 1024;
+    std::size_t reserved_log_bytes = std::size_t{20} << 20;
     // Loading a large file: rows read so far and in all.
     std::function<void(std::uint64_t done, std::uint64_t total)> progress;
 };

@@ -10,7 +10,7 @@
 namespace fairlead::store {
 
 // A request body is at most 3 MiB; defaults, managed fields and status may add to it.
-inline constexpr std::size_t max_value_bytes = 4 * 1024 * 1024;
+inline constexpr std::size_t max_value_bytes = std::size_t{4} << 20;
 // Namespace (63) + "/" + name (253) is 317; composed names get some room.
 inline constexpr std::size_t max_name_bytes = 512;
 // Group (253) + "/" + resource (63).

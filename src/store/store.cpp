@@ -1,7 +1,6 @@
 #include "store/store.h"
 
-#include <atomic>
-
+#include "store/signal.h"
 #include "store/snapshot.h"
 
 namespace fairlead::store {
@@ -19,18 +18,17 @@ Op check(Key key, Expect expect) {
 }
 
 Result<Committed> Store::commit_and_wait(std::vector<Op> ops) {
-    // Shared with the completion: the writer still notifies after we have seen the flag and gone.
+    // Shared with the completion: the writer still wakes us after we may have seen the signal and gone.
     struct Waiter {
-        std::atomic<int> done{0};  // an int, because only that waits directly on a futex
+        Signal done;
         Result<Committed> result = Committed{};
     };
     const auto waiter = std::make_shared<Waiter>();
     commit(std::move(ops), [waiter](Result<Committed> result) {
         waiter->result = std::move(result);
-        waiter->done.store(1, std::memory_order_release);
-        waiter->done.notify_one();
+        waiter->done.set();
     });
-    waiter->done.wait(0, std::memory_order_acquire);
+    waiter->done.wait();
     return std::move(waiter->result);
 }
 

@@ -26,7 +26,7 @@ struct Key {
     std::string table;
     std::string name;
     [[nodiscard]] std::string text() const { return table + "/" + name; }
-    auto operator<=>(const Key&) const = default;
+    auto operator<=>(const Key&) const = default;  // NOLINT(modernize-use-nullptr): its mistake about <=>
 };
 
 struct Value {
@@ -133,8 +133,8 @@ public:
 
 // How much history each table keeps. Both limits count; whichever bites first drops the oldest events of that table.
 struct HistoryLimits {
-    std::size_t events = 100'000;          // as the largest watch cache of kube-apiserver
-    std::size_t bytes = 64 * 1024 * 1024;  // of superseded versions, so that churn of large objects stays bounded
+    std::size_t events = 100'000;               // as the largest watch cache of kube-apiserver
+    std::size_t bytes = std::size_t{64} << 20;  // of superseded versions, so that churn of large objects stays bounded
 };
 
 }  // namespace fairlead::store
