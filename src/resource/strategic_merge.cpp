@@ -232,9 +232,17 @@ private:
             // Items that share the merge key are few in anything real, and looking on would cost each with each.
             if (++count == max_same_key) break;
         }
-        const bool names_others = std::any_of(schema.list_map_keys.begin() + 1, schema.list_map_keys.end(),
-                                              [&](const std::string& key) { return item.get_object().contains(key); });
-        return count == 1 && !names_others ? found : std::nullopt;
+        return count == 1 && !contradict(target[*found], item, schema) ? found : std::nullopt;
+    }
+
+    // Do both name one of the other keys, with different values? What only one of them names tells nothing.
+    static bool contradict(const json::Value& target, const json::Value& item, const Schema& schema) {
+        const json::Object* present = target.if_object();
+        return std::any_of(schema.list_map_keys.begin() + 1, schema.list_map_keys.end(), [&](const std::string& key) {
+            const json::Value* ours = present != nullptr ? present->if_contains(key) : nullptr;
+            const json::Value* theirs = item.get_object().if_contains(key);
+            return ours != nullptr && theirs != nullptr && !json::equal(*ours, *theirs);
+        });
     }
 
     // Items that the order names come in that order; the others keep their places behind the item they followed.

@@ -110,7 +110,7 @@ struct Sample {
     static void describe(Fields<Sample>& f) {
         f.name("Sample").doc("A sample.");
         f.field("metadata", &Sample::metadata, "Name and labels.");
-        f.field("spec", &Sample::spec, "What is wanted.").required();
+        f.field("spec", &Sample::spec, "What this sample asks for.").required();
         f.field("status", &Sample::status, "What is.");
     }
 };

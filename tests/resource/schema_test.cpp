@@ -105,7 +105,7 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"BelowMinimum", R"({"host":"a","replicas":-1})", "spec.replicas",
              "Invalid value: -1: spec.replicas in body should be greater than or equal to 0"},
         Case{"FractionAboveMaximum", R"({"host":"a","ratio":1.5})", "spec.ratio",
-             "Invalid value: 1.5E0: spec.ratio in body should be less than or equal to 1"},
+             "Invalid value: 1.5: spec.ratio in body should be less than or equal to 1"},
         Case{"Pattern", R"({"host":"A"})", "spec.host",
              R"(Invalid value: "A": spec.host in body should match '^[a-z][a-z0-9.-]*$')"},
         Case{"TooLong", R"({"host":"aaaaaaaaaaaaaaaaaaaaa"})", "spec.host",
