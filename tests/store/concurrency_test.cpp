@@ -26,6 +26,7 @@ TEST_P(Concurrency, CompareAndSetLosesNoUpdate) {
     Backend store(GetParam());
     put_now(*store, "counter", "0");
     std::vector<std::thread> threads;
+    threads.reserve(writers);
     for (int i = 0; i < writers; ++i) {
         threads.emplace_back([&] {
             for (int done = 0; done < each;) {
@@ -143,11 +144,13 @@ TEST_P(Concurrency, ReadersAndWatchersSeeWholeCommitsInOrder) {
         std::atomic<bool> stop = false;
         std::atomic<std::uint64_t> events = 0;
         std::vector<std::thread> others;
+        others.reserve(5);
         for (int i = 0; i < 2; ++i) others.emplace_back([&] { transfers.read(stop); });
         std::latch started(3);
         for (int i = 0; i < 3; ++i) others.emplace_back([&] { transfers.follow(started, stop, events); });
         started.wait();
         std::vector<std::thread> writers;
+        writers.reserve(4);
         for (int i = 0; i < 4; ++i) writers.emplace_back([&, i] { transfers.write(i, 120); });
         for (auto& thread : writers) thread.join();
         stop = true;

@@ -92,6 +92,7 @@ TEST_P(Conformance, WhatIsOverALimitIsRefused) {
         {"too many bytes",
          [&] {
              std::vector<Op> many;
+             many.reserve(17);
              for (int i = 0; i < 17; ++i)
                  many.push_back(put(key(std::to_string(i)), Expect::anything(), value(at_limit)));
              return many;

@@ -55,6 +55,7 @@ void write_pairs(Store& store, int writer, std::int64_t start, int acknowledgeme
         _exit(2);
     }
     std::vector<std::thread> threads;
+    threads.reserve(writers);
     for (int i = 0; i < writers; ++i) threads.emplace_back(write_pairs, std::ref(**store), i, start, acknowledgements);
     for (auto& thread : threads) thread.join();  // until killed
     _exit(0);

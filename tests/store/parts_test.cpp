@@ -141,7 +141,7 @@ TEST(History, IsBoundedByEventsAndByBytes) {
         {"events", {.events = 640, .bytes = 1 << 20}, 0, 640, 630},
         {"one event", {.events = 1, .bytes = 1 << 20}, 0, 1, 1},
         {"no events", {.events = 0, .bytes = 1 << 20}, 0, 0, 0},
-        {"bytes", {.events = 1000, .bytes = 640 * 1024}, 1024 - 33, 640, 620},
+        {"bytes", {.events = 1000, .bytes = 655'360}, 1024 - 33, 640, 620},
         {"one larger than all bytes", {.events = 1000, .bytes = 1000}, 4000, 0, 0},
     };
     for (const auto& row : rows) {
