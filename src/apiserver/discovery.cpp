@@ -15,10 +15,10 @@ json::Array texts(const std::vector<std::string>& list) {
     return array;
 }
 
-json::Object resource_entry(std::string name, std::string_view singular, bool namespaced, std::string_view kind,
+json::Object resource_entry(const std::string& name, std::string_view singular, bool namespaced, std::string_view kind,
                             std::vector<std::string> verbs) {
     json::Object entry;
-    entry["name"] = std::move(name);
+    entry["name"] = name;
     entry["singularName"] = singular;
     entry["namespaced"] = namespaced;
     entry["kind"] = kind;

@@ -105,7 +105,8 @@ void WatchHub::collect_news(Table& table, Wakes& wakes, MonotonicTime now) {
         if (batch->events.empty()) break;
         for (auto& event : batch->events) events.push_back(std::move(event));
     }
-    for (auto& [id, member] : table.members) {
+    for (auto& entry : table.members) {
+        auto& member = entry.second;
         const bool concerned =
             member->names_from.empty() || std::any_of(events.begin(), events.end(), [&](const store::Event& event) {
                 return event.object->name().starts_with(member->names_from);

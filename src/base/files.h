@@ -14,7 +14,8 @@ namespace fairlead {
 // Errors: not_found, internal (says path and reason).
 Result<std::string> read_file(const std::filesystem::path& path);
 
-// Readers see the old content or the new, never a part: written beside, synced, renamed. The mode holds from the first byte.
+// Readers see the old content or the new, never a part: written beside, synced, renamed. The mode holds from the first
+// byte.
 Result<void> write_file(const std::filesystem::path& path, std::string_view content, mode_t mode = 0644);
 
 // Tells systemd (Type=notify) that the service is up or going down; does nothing outside of systemd.

@@ -387,7 +387,7 @@ std::vector<CommandWords> CommandLine::words() const {
 }
 
 std::string environment(const std::string& name) {
-    const char* value = std::getenv(name.c_str());
+    const char* value = std::getenv(name.c_str());  // NOLINT(concurrency-mt-unsafe): nobody sets variables
     return value == nullptr ? std::string() : std::string(value);
 }
 

@@ -91,8 +91,8 @@ json::Value with_last_applied(json::Value object) {
         annotations = json::find(object, "metadata.annotations");
     }
     annotations->get_object().erase(last_applied_annotation);
-    auto text = go_json(object);
-    annotations->get_object()[last_applied_annotation] = std::move(text);
+    const std::string text = go_json(object);  // before the annotation is there
+    annotations->get_object()[last_applied_annotation] = text;
     return object;
 }
 

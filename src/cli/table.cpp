@@ -67,7 +67,7 @@ TablePrinter::Row TablePrinter::cells_of(const json::Value& row) const {
     for (const auto& column : columns_) {
         const bool there = cells != nullptr && cells->is_array() && column.index < cells->get_array().size();
         auto text = there ? cell_text(cells->get_array()[column.index]) : std::string();
-        texts.push_back(column.is_name ? options_.name_prefix + text : std::move(text));
+        texts.push_back((column.is_name ? options_.name_prefix : std::string()) + text);
     }
     return texts;
 }

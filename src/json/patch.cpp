@@ -225,13 +225,11 @@ Object three_way(const Object& original, const Object& modified, const Object& c
         const Value& wanted = member.value();
         if (wanted.is_null()) {  // as if it were not there
             if (before != nullptr && !before->is_null() && now != nullptr) patch.emplace(member.key(), nullptr);
-        } else if (now == nullptr) {
-            patch.emplace(member.key(), without_nulls(wanted));
-        } else if (wanted.is_object() && now->is_object()) {
+        } else if (now != nullptr && wanted.is_object() && now->is_object()) {
             const Object& base = before != nullptr && before->is_object() ? before->get_object() : nothing;
             Object inner = three_way(base, wanted.get_object(), now->get_object());
             if (!inner.empty()) patch.emplace(member.key(), std::move(inner));
-        } else if (!equal(wanted, *now)) {
+        } else if (now == nullptr || !equal(wanted, *now)) {
             patch.emplace(member.key(), without_nulls(wanted));
         }
     }

@@ -57,8 +57,9 @@ TEST(OpenApiV2, KindsCarryTheirGroupVersionKindAsAList) {
 TEST(OpenApiV2, StructsAreDefinitionsAndFieldsKeepTheirOwnText) {
     const json::Value document = openapi_v2(test_kinds(), "v");
     const json::Value& kind = at(document, {"definitions", sample_name + "Sample", "properties"});
-    EXPECT_EQ(json::serialize(at(kind, {"spec"})),
-              R"({"description":"What this sample asks for.","$ref":"#/definitions/dev.fairlead.example.v1.SampleSpec"})");
+    EXPECT_EQ(
+        json::serialize(at(kind, {"spec"})),
+        R"({"description":"What this sample asks for.","$ref":"#/definitions/dev.fairlead.example.v1.SampleSpec"})");
     EXPECT_EQ(
         json::serialize(at(kind, {"metadata"})),
         R"({"description":"Name and labels.","$ref":"#/definitions/io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta"})");
