@@ -2,6 +2,7 @@
 // other, and destroyed in the reverse order. Commands that talk to a server live in src/cli.
 #include <fmt/core.h>
 #include <signal.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -18,6 +19,7 @@
 #include "net/server.h"
 #include "resource/kind.h"
 #include "store/embedded.h"
+#include "store/file_lock.h"
 #include "store/memory.h"
 #include "version.h"
 
@@ -66,8 +68,17 @@ sigset_t block_stop_signals() {
     return signals;
 }
 
+// A shell's soft limit is often 1,024 files; our limit on connections is far above.
+void allow_many_files() {
+    rlimit files{};
+    if (getrlimit(RLIMIT_NOFILE, &files) != 0) return;
+    files.rlim_cur = files.rlim_max;
+    (void)setrlimit(RLIMIT_NOFILE, &files);
+}
+
 int serve(const cli::ServeOptions& options) {
     const sigset_t stop_signals = block_stop_signals();
+    allow_many_files();
     Log log(options.log_level, options.log_format);
     Metrics metrics;
     const SystemClock clock;
@@ -78,6 +89,10 @@ int serve(const cli::ServeOptions& options) {
     if (error) {
         return failed(log, "cannot use the data dir", {Errc::internal, options.data_dir.string(), error.message()});
     }
+
+    // One server per data dir, whatever its store is: run.json and the kubeconfig are there too.
+    auto lock = store::FileLock::take(options.data_dir / "serve.lock");
+    if (!lock) return failed(log, "cannot use the data dir", lock.error());
 
     auto store = open_store(options, log, metrics);
     if (!store) return failed(log, "cannot open the store", store.error());
@@ -122,6 +137,7 @@ int serve(const cli::ServeOptions& options) {
     notify_service_manager("STOPPING=1");
     api.drain();
     (*server)->shutdown(shutdown_grace);
+    std::filesystem::remove(options.data_dir / "run.json", error);
     return 0;
 }
 

@@ -62,7 +62,8 @@ public:
     Answer<Outcome> apply(const ResourceType& type, const json::Value& wanted) {
         const std::string name(json::string_at(wanted, "metadata.name"));
         const std::string space(json::string_at(wanted, "metadata.namespace"));
-        if (name.empty()) return create(type, space, wanted);  // generateName
+        // generateName, or a request in the form of a resource (RouteBinding): there is nothing to compare with.
+        if (name.empty() || !type.can("get")) return create(type, space, wanted);
         Answer<Outcome> done = Outcome::unchanged;
         for (int i = 0; i < max_tries; ++i) {
             auto live = session_.api.get(type.path(space, name));

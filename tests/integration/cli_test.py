@@ -107,6 +107,14 @@ class Commands(ServerTest):
         self.assertEqual(1, missing.returncode)
         self.assertIn("(NotFound)", missing.stderr)
 
+    def test_apply_of_a_route_binding(self):
+        self.cli("apply", "-f", "-", stdin=manifest())
+        binding = ("apiVersion: fairlead.dev/v1\nkind: RouteBinding\nmetadata: {name: shop, namespace: default}\n"
+                   "routeName: shop\ndns: blue.example.net\nrouter: blue\n")
+        for _ in range(2):  # the same binding again changes nothing
+            self.assertIn("created", self.cli("apply", "-f", "-", stdin=binding).stdout)
+        self.assertEqual("scheduled", json.loads(self.cli("get", "route", "shop", "-o", "json").stdout)["status"]["phase"])
+
     def test_describe(self):
         self.cli("apply", "-f", "-", stdin=manifest())
         self.assertIn("shop.example.com", self.cli("describe", "route", "shop").stdout)

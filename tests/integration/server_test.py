@@ -156,6 +156,21 @@ class Lifecycle(unittest.TestCase):
         self.assertEqual(1, second.returncode)
         self.assertIn(str(server.process.pid), second.stderr)
 
+    def test_a_memory_server_does_not_take_over_the_data_dir_of_another(self):
+        server = Fairlead().start()
+        self.addCleanup(server.remove)
+        second = subprocess.run([BINARY, "serve", "--data-dir", server.data, "--api-listen", "127.0.0.1:0", "--store", "memory:"],
+                                capture_output=True, text=True, timeout=60)
+        self.assertEqual(1, second.returncode)
+        self.assertIn(str(server.process.pid), second.stderr)
+        self.assertIn(server.url, server.kubeconfig.read_text())
+
+    def test_a_clean_stop_removes_the_run_file(self):
+        server = Fairlead().start()
+        self.addCleanup(server.remove)
+        server.stop()
+        self.assertFalse((server.data / "run.json").exists())
+
     def test_an_address_in_use_is_said(self):
         server = Fairlead().start()
         self.addCleanup(server.remove)
