@@ -176,6 +176,8 @@ bool ApiServer::Impl::authorized(const CallPtr& call) {
     }
     const auto refusal = authorize(call->user, attributes);
     if (refusal) call->finish(*refusal);
+    const std::string_view agent = call->request.headers.get("User-Agent");
+    call->options.caller = {call->user.value_or(User{}), std::string(agent.substr(0, agent.find('/')))};
     return !refusal;
 }
 

@@ -7,16 +7,12 @@
 #include <string_view>
 #include <vector>
 
+#include "apiserver/caller.h"
 #include "apiserver/request_info.h"
 #include "apiserver/status.h"
 #include "net/http.h"
 
 namespace fairlead::apiserver {
-
-struct User {
-    std::string name;
-    std::vector<std::string> groups;
-};
 
 // The holder of a client certificate that our CA signed: CN is the name, each O a group. Nothing for anybody else.
 std::optional<User> authenticate(const net::Request& request);

@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "apiserver/caller.h"
 #include "apiserver/status.h"
 
 namespace fairlead::apiserver {
@@ -36,6 +37,8 @@ struct QueryOptions {
     bool pretty = false;
     bool verbose = false;              // health
     std::vector<std::string> exclude;  // health
+
+    Caller caller;  // not of the query: filled in once the caller is known
 
     [[nodiscard]] bool is_dry_run() const { return !dry_run.empty(); }
 };
