@@ -24,6 +24,7 @@ struct Options {
     int clients = 1;
     int seconds = 5;
     int requests = 0;  // in all; 0: as many as fit into `seconds`
+    int first = 0;     // number of each client's first key: a later run adds to what an earlier one stored
     std::size_t value_bytes = 1024;
 };
 
@@ -78,7 +79,7 @@ Outcome run_client(const Options& options, int number, Clock::time_point end) {
     Outcome outcome;
     const int limit = options.requests > 0 ? options.requests / options.clients : std::numeric_limits<int>::max();
     for (int i = 0; i < limit && Clock::now() < end; ++i) {
-        const Call made = make_call(options, value, number, i);
+        const Call made = make_call(options, value, number, options.first + i);
         const grpc::Slice bytes(made.request);
         const grpc::ByteBuffer request(&bytes, 1);
         grpc::ByteBuffer response;
@@ -112,6 +113,7 @@ int main(int argc, char** argv) {
     app.add_option("--mode", options.mode)->check(CLI::IsMember({"put", "get", "range"}));
     app.add_option("--seconds", options.seconds);
     app.add_option("--requests", options.requests);
+    app.add_option("--first", options.first);
     app.add_option("--value-bytes", options.value_bytes);
     CLI11_PARSE(app, argc, argv);
 

@@ -3,14 +3,15 @@
 
   creates   durable creates of 1 KiB objects with 1, 16 and 64 clients over keep-alive TLS, beside etcd's durable puts
   reads     GET of one object, LIST of 10,000 and 100,000, beside etcd's ranges
-  watch     time from sending a write to reading its event with 1, 100 and 1,000 watchers
-  memory    memory per object at 100,000 and 1,000,000 objects, and the time to start with 1,000,000
+  watch     time from sending a write to reading its event with 1, 100 and 1,000 watchers, beside etcd's
+  memory    memory per object at 100,000 and 1,000,000 objects beside etcd's, and the time to start with 1,000,000
 
 --seconds N sets the length of one measurement (default 5), --objects N the size of the large store. Everything runs on
 loopback in temporary folders; nothing here decides a test.
 """
 
 import argparse
+import collections
 import contextlib
 import json
 import os
@@ -56,6 +57,9 @@ def fairlead(**options):
         server.remove()
 
 
+Peer = collections.namedtuple("Peer", "address pid")
+
+
 @contextlib.contextmanager
 def etcd(pki):
     """etcd with its own defaults (it syncs each batch), over TLS with the certificate that our server uses."""
@@ -70,7 +74,7 @@ def etcd(pki):
         until(lambda: subprocess.run(["etcdctl", "--endpoints", f"https://{client}", "--cacert", pki / "ca.crt", "endpoint",
                                       "health"], capture_output=True, env={**os.environ, "ETCDCTL_API": "3"}).returncode == 0,
               "etcd answers")
-        yield client
+        yield Peer(client, process.pid)
     finally:
         process.kill()
         process.wait()
@@ -107,7 +111,7 @@ def creates(options):
     for clients in (1, 16, 64):
         with fairlead() as server:
             with etcd(server.data / "pki") as peer:
-                theirs = tool("etcd_load", "--address", peer, "--ca", server.data / "pki/ca.crt", "--clients", clients,
+                theirs = tool("etcd_load", "--address", peer.address, "--ca", server.data / "pki/ca.crt", "--clients", clients,
                               "--seconds", options.seconds)
             ours = create(server, clients, seconds=options.seconds)
             row(f"{clients} clients", ours["rps"], theirs["rps"],
@@ -118,11 +122,12 @@ def creates(options):
 def reads(options):
     header("reads over TLS, milliseconds (a ratio below 1 means faster)")
     with fairlead() as server, etcd(server.data / "pki") as peer:
-        put = ["--address", peer, "--ca", server.data / "pki/ca.crt"]
+        put = ["--address", peer.address, "--ca", server.data / "pki/ca.crt"]
         stored = 0
         for count in (10_000, 100_000):
             create(server, 64, requests=count - stored)
-            tool("etcd_load", *put, "--clients", 50, "--requests", count - stored, "--seconds", 600)
+            tool("etcd_load", *put, "--clients", 50, "--requests", count - stored, "--first", stored // 50,
+                 "--seconds", 600)
             if stored == 0:
                 name = json.loads(subprocess.run(
                     ["curl", "-s", "--cacert", server.data / "pki/ca.crt", "--cert", server.data / "pki/admin.crt", "--key",
@@ -141,17 +146,23 @@ def reads(options):
 
 
 def watch(options):
-    print("\nwatch: from sending a write to reading its event, milliseconds\n"
-          f"{'':34} {'p50':>9} {'p99':>9} {'max':>9}   writes/s   events/s")
+    print("\nwatch: from sending a write to reading its event, milliseconds (a ratio below 1 means faster)\n"
+          f"{'':32} {'fairlead p50':>12} {'p99':>8} {'max':>8} {'writes/s':>9}   {'etcd p50':>9} {'p99':>8} {'max':>8} {'writes/s':>9}"
+          f" {'p50':>8} {'p99':>8}")
     cases = [(1, 1, 1000), (100, 1, 1000), (1000, 1000, 1000), (1000, 10, 1000), (1000, 1, 100), (1000, 1, 1000)]
-    for watchers, namespaces, rate in cases:
+    for watchers, groups, rate in cases:
+        pace = ["--watchers", watchers, "--rate", rate, "--seconds", options.seconds]
         with fairlead() as server:
-            got = tool("watch_load", "--address", server.host, *credentials(server), "--watchers", watchers, "--namespaces",
-                       namespaces, "--rate", rate, "--seconds", options.seconds)
-        share = "each sees all" if namespaces == 1 else f"each sees 1/{namespaces}"
-        print(f"{watchers:5} watchers, {share:20} {got['p50_ms']:9.2f} {got['p99_ms']:9.2f} {got['max_ms']:9.2f}"
-              f"   {got['writes_per_second']:8,.0f} {got['delivered'] / options.seconds:10,.0f}"
-              f"{'' if got['delivered'] == got['wanted'] else '   LOST ' + str(got['wanted'] - got['delivered'])}", flush=True)
+            ours = tool("watch_load", "--address", server.host, *credentials(server), "--namespaces", groups, *pace)
+            with etcd(server.data / "pki") as peer:
+                theirs = tool("etcd_watch", "--address", peer.address, "--ca", server.data / "pki/ca.crt", "--prefixes", groups, *pace)
+        share = "all see all" if groups == 1 else f"each sees 1/{groups:,}"
+        print(f"{watchers:5,} watchers, {share:16} {ours['p50_ms']:12.2f} {ours['p99_ms']:8.2f} {ours['max_ms']:8.2f}"
+              f" {ours['writes_per_second']:9,.0f}   {theirs['p50_ms']:9.2f} {theirs['p99_ms']:8.2f} {theirs['max_ms']:8.2f}"
+              f" {theirs['writes_per_second']:9,.0f} {ours['p50_ms'] / theirs['p50_ms']:6.2f} x {ours['p99_ms'] / theirs['p99_ms']:6.2f} x"
+              + "".join(f"   {name} LOST {got['wanted'] - got['delivered']:,}"
+                        for name, got in (("fairlead", ours), ("etcd", theirs)) if got["delivered"] != got["wanted"]),
+              flush=True)
 
 
 def resident(pid):
@@ -161,18 +172,21 @@ def resident(pid):
 
 
 def memory(options):
-    print("\nmemory of the whole server process, objects of 1 KiB")
-    with fairlead() as server:
-        empty = resident(server.process.pid)
+    """etcd keeps keys in memory and values in a mapped file, so its row shows what its process holds resident."""
+    header("memory of the whole process above its empty state, bytes per object of 1 KiB (a ratio below 1 means less)")
+    with fairlead() as server, etcd(server.data / "pki") as peer:
+        empty, theirs_empty = resident(server.process.pid), resident(peer.pid)
         stored = 0
         for count in (options.objects // 10, options.objects):
             made = create(server, 64, requests=count - stored)
+            tool("etcd_load", "--address", peer.address, "--ca", server.data / "pki/ca.crt", "--clients", 50, "--requests",
+                 count - stored, "--first", stored // 50, "--seconds", 3600)
             stored = count
             sample = server.request("GET", f"{ROUTES}?limit=1")[2]["items"][0]
             raw = len(json.dumps(sample, separators=(",", ":")))
-            used = resident(server.process.pid) - empty
-            print(f"{count:10,} objects: {used / count:8,.0f} bytes each, {used / count / raw:5.2f} x their JSON of {raw} bytes"
-                  f"   (created at {made['rps']:,.0f}/s)", flush=True)
+            used, theirs = resident(server.process.pid) - empty, resident(peer.pid) - theirs_empty
+            row(f"{count:,} objects", used / count, theirs / count, " B",
+                f"{used / count / raw:.2f} x our JSON of {raw} bytes, created at {made['rps']:,.0f}/s")
         server.stop()
         started = time.monotonic()
         server.start()
