@@ -13,7 +13,9 @@ LAYERS = {
     "resource": {"base", "json"},
     "store": {"base"},
     "net": {"base"},
-    "apiserver": {"base", "json", "resource", "store", "net"},
+    "control": {"base", "json", "resource", "store"},
+    "controller": {"base", "json", "resource", "store", "control"},
+    "apiserver": {"base", "json", "resource", "store", "net", "control"},
     "cli": {"base", "json", "resource", "net"},
 }
 

@@ -1,0 +1,67 @@
+// What keeps a former leader from writing. The elector opens the fence with the revision of its lease and the time
+// until which it may act; Client looks at it before each write; FencedStore adds "the lease is still at that revision"
+// to the commit itself, so that even a process that was stopped between its check and its write changes nothing once
+// another has taken over.
+//
+// Threads: the manager's. FencedStore's completion touches the fence on the store's writer thread, while the manager's
+// thread waits for that very commit.
+#pragma once
+
+#include <optional>
+
+#include "base/clock.h"
+#include "base/fwd.h"
+#include "store/store.h"
+
+namespace fairlead::control {
+
+class Fence {
+public:
+    // Without an elector there is nothing to hold, and the fence is open. require() shuts it until hold().
+    void require() { required_ = true; }
+    void hold(store::Key lease, store::Revision revision, MonotonicTime until);
+    void drop() { held_.reset(); }
+
+    [[nodiscard]] bool open(MonotonicTime now) const { return !required_ || (held_ && now < held_->until); }
+    // What a commit must find unchanged; nothing without an elector.
+    [[nodiscard]] std::optional<store::Op> check() const;
+    [[nodiscard]] bool guards(std::string_view key_text) const { return held_ && held_->lease.text() == key_text; }
+
+private:
+    struct Held {
+        store::Key lease;
+        store::Revision revision = 0;
+        MonotonicTime until;
+    };
+    bool required_ = false;
+    std::optional<Held> held_;
+};
+
+// The store as controllers write to it. Reads pass through.
+class FencedStore final : public store::Store {
+public:
+    FencedStore(store::Store& store, Fence& fence, const Clock& clock) : store_(store), fence_(fence), clock_(clock) {}
+
+    // Errors besides the store's: unavailable, if the lease is not held (any more).
+    void commit(std::vector<store::Op> ops, store::Completion done) override;
+    [[nodiscard]] store::Revision revision() const override { return store_.revision(); }
+    Result<store::Snapshot> snapshot(std::string_view table, std::optional<store::Revision> at = {}) override {
+        return store_.snapshot(table, at);
+    }
+    Result<store::ObjectRef> get(const store::Key& key) override { return store_.get(key); }
+    Result<std::unique_ptr<store::Cursor>> watch(std::string_view table, store::Revision after) override {
+        return store_.watch(table, after);
+    }
+    std::unique_ptr<store::Subscription> subscribe(std::string_view table, std::function<void()> wake) override {
+        return store_.subscribe(table, std::move(wake));
+    }
+    [[nodiscard]] store::Revision oldest(std::string_view table) const override { return store_.oldest(table); }
+    [[nodiscard]] std::optional<Error> health() const override { return store_.health(); }
+
+private:
+    store::Store& store_;
+    Fence& fence_;
+    const Clock& clock_;
+};
+
+}  // namespace fairlead::control

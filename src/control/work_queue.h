@@ -1,0 +1,77 @@
+// The keys that a controller still has to look at. A key waits once however often it was added; one that is added while
+// it is being worked on runs again afterwards, never twice at a time; failures come back after a growing delay.
+// Several keys may be in work at once, so that workers can be added without changing it. Used by one thread; time and
+// chance come in.
+#pragma once
+
+#include <chrono>
+#include <deque>
+#include <optional>
+#include <set>
+#include <string>
+#include <unordered_map>
+
+#include "base/clock.h"
+#include "base/fwd.h"
+#include "control/backoff.h"
+#include "control/reconciler.h"
+
+namespace fairlead::control {
+
+struct QueueMetrics;
+
+class WorkQueue {
+public:
+    // `metrics` may be null.
+    WorkQueue(const Clock& clock, Random& random, Backoff backoff, QueueMetrics* metrics);
+
+    void add(const Key& key);
+    // The earliest wish counts; a later add() does not cancel it.
+    void add_after(const Key& key, std::chrono::nanoseconds delay);
+    // After a failure: later and later.
+    void retry(const Key& key);
+    // After a success: the next failure counts as the first.
+    void forget(const Key& key);
+
+    // The next key in order of arrival; must be followed by done().
+    std::optional<Key> pop();
+    void done(const Key& key);
+
+    // A pop() would give something.
+    [[nodiscard]] bool ready() const;
+    // When the next delayed key becomes ready.
+    [[nodiscard]] std::optional<MonotonicTime> due() const;
+    [[nodiscard]] std::size_t depth() const { return ready_.size(); }
+    [[nodiscard]] std::size_t waiting() const { return waiting_.size(); }
+    [[nodiscard]] int failures(const Key& key) const;
+
+private:
+    struct State {
+        bool queued = false;   // in ready_
+        bool working = false;  // popped, not yet done
+        bool again = false;    // added while working
+        int failures = 0;
+        MonotonicTime since;                                           // when it was queued, or taken
+        std::optional<std::pair<MonotonicTime, std::uint64_t>> waits;  // its place in waiting_
+    };
+    struct Waiting {
+        MonotonicTime at;
+        std::uint64_t order;  // of arrival, so that equal times keep it
+        Key key;
+        bool operator<(const Waiting& other) const { return at != other.at ? at < other.at : order < other.order; }
+    };
+    void enqueue(const Key& key, State& state);
+    void wake_waiting();
+    void tidy(const Key& key);
+
+    const Clock& clock_;
+    Random& random_;
+    Backoff backoff_;
+    QueueMetrics* metrics_;
+    std::deque<Key> ready_;
+    std::set<Waiting> waiting_;
+    std::uint64_t order_ = 0;
+    std::unordered_map<Key, State> states_;
+};
+
+}  // namespace fairlead::control

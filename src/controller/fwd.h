@@ -1,0 +1,10 @@
+// Names of this layer for headers that only pass references on.
+#pragma once
+
+namespace fairlead::controller {
+
+class GarbageCollector;
+class NamespaceLifecycle;
+class EventExpiry;
+
+}  // namespace fairlead::controller
