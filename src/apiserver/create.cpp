@@ -133,6 +133,18 @@ Outcome<Reply> Rest::commit_new(const Kind& kind, const Target& target, json::Va
     return refuse(service_unavailable("the namespace kept changing while the object was being created; try again"));
 }
 
+// A route that is bound to a router that nobody runs would be lost: no scheduler looks at it again.
+Outcome<void> Rest::check_router(const resource::RouteBinding& binding, std::string_view name, const Kind& kind) const {
+    const auto* routers = kinds_.find("fairlead.dev", "v1", "routers");
+    if (!routers) return {};
+    const auto router = store_.get(store_key(*routers, "", binding.router));
+    if (!router) return refuse(from_error(router.error()));
+    if (*router) return {};
+    const resource::FieldErrors errors{{resource::Cause::not_found, "router",
+                                        fmt::format("Not found: \"{}\": no Router has this name", binding.router)}};
+    return refuse(invalid(kind, name, errors));
+}
+
 // A RouteBinding is not kept: creating it writes the binding into the Route, in one commit.
 Outcome<Reply> Rest::bind(const Target& target, json::Value binding, const QueryOptions& options,
                           std::vector<std::string> warnings) {
@@ -157,6 +169,10 @@ Outcome<Reply> Rest::bind(const Target& target, json::Value binding, const Query
         }
         Change change{std::move(*bound), false, {}};
         change.unchanged = json::equal(change.object, *old);
+        if (!change.unchanged) {
+            auto known = check_router(*wanted, json::string_at(binding, "metadata.name"), *target.kind);
+            if (!known) return refuse(known.error());
+        }
         auto committed = commit_change(route, *current, std::move(change), options);
         if (!committed) return refuse(committed.error());
         if (!*committed) continue;

@@ -17,6 +17,7 @@
 #include "apiserver/status.h"
 #include "base/clock.h"
 #include "base/fwd.h"
+#include "resource/fwd.h"
 #include "resource/kind.h"
 #include "store/store.h"
 
@@ -106,6 +107,7 @@ private:
                                                       std::string_view name) const;
     Outcome<Reply> commit_new(const Kind& kind, const Target& target, json::Value object, bool generated,
                               const QueryOptions& options, std::vector<std::string> warnings);
+    Outcome<void> check_router(const resource::RouteBinding& binding, std::string_view name, const Kind& kind) const;
     Outcome<Reply> bind(const Target& target, json::Value binding, const QueryOptions& options,
                         std::vector<std::string> warnings);
 

@@ -89,6 +89,8 @@ std::string_view cause_name(resource::Cause cause) {
             return "FieldValueTooLong";
         case resource::Cause::too_many:
             return "FieldValueTooMany";
+        case resource::Cause::not_found:
+            return "FieldValueNotFound";
     }
     return "FieldValueInvalid";
 }

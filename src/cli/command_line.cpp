@@ -69,16 +69,41 @@ public:
     }
 
     int run(std::vector<std::string> arguments) {
+        if (arguments.empty()) {
+            terminal_.err << app_.help();
+            return 2;
+        }
         std::reverse(arguments.begin(), arguments.end());  // CLI11 takes them from the back
         try {
             app_.parse(arguments);
+        } catch (const CLI::CallForHelp& help) {
+            return app_.exit(help, terminal_.out, terminal_.err);
         } catch (const CLI::ParseError& error) {
-            return app_.exit(error, terminal_.out, terminal_.err) == 0 ? 0 : 2;
+            return explain(error);
         }
         return action_();
     }
 
 private:
+    // CLI11 looks for what is missing before it looks at what it does not know, but the unknown word is what went
+    // wrong.
+    int explain(const CLI::ParseError& error) {
+        const auto given = app_.get_subcommands();
+        const auto command = given.empty() ? std::string("fairlead") : "fairlead " + given.front()->get_name();
+        const auto unknown = app_.remaining(true);
+        std::string what = error.what();
+        if (!unknown.empty()) {
+            const bool option = unknown.front().starts_with('-');
+            what = fmt::format("unknown {} \"{}\"",
+                               option          ? "option"
+                               : given.empty() ? "command"
+                                               : "argument",
+                               unknown.front());
+        }
+        terminal_.err << fmt::format("error: {}\nSee `{} --help`.\n", what, command);
+        return 2;
+    }
+
     CLI::App* add(const std::string& name, const std::string& what, const std::string& footer) {
         auto* command = app_.add_subcommand(name, what);
         command->footer("Examples:\n" + footer);

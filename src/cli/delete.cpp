@@ -11,37 +11,12 @@
 namespace fairlead::cli {
 namespace {
 
-struct Doomed {
-    ResourceType type;
-    std::string name_space, name;
-};
-
-Answer<std::vector<Doomed>> select(const DeleteOptions& options, Session& session) {
-    std::vector<Doomed> doomed;
-    auto targets = resolve_targets(options.selection.arguments, session);
-    if (!targets) return tl::unexpected(std::move(targets.error()));
-    for (const auto& target : *targets) {
-        const auto space = space_of(session, target.type, options.selection.all_namespaces);
-        for (const auto& name : target.names) doomed.push_back({target.type, space, name});
-        if (!target.names.empty()) continue;
-        auto list = session.api.list(target.type.path(space), selector_query(options.selection));
-        if (!list) return tl::unexpected(std::move(list.error()));
-        const auto* items = json::find(*list, "items");
-        if (items == nullptr || !items->is_array()) continue;
-        for (const auto& item : items->get_array()) {
-            doomed.push_back({target.type, std::string(json::string_at(item, "metadata.namespace")),
-                              std::string(json::string_at(item, "metadata.name"))});
-        }
-    }
-    return doomed;
-}
-
-std::vector<Doomed> from_manifests(const DeleteOptions& options, Session& session, int& failed) {
+std::vector<ObjectName> from_manifests(const DeleteOptions& options, Session& session, int& failed) {
     auto manifests = read_manifests(options.files, session.terminal.in);
     for (const auto& error : manifests.errors) session.terminal.err << error << '\n';
     failed += static_cast<int>(manifests.errors.size());
     sort_for_apply(manifests.objects);
-    std::vector<Doomed> doomed;
+    std::vector<ObjectName> doomed;
     // The other way round than apply: what is in a namespace before the namespace.
     for (auto at = manifests.objects.rbegin(); at != manifests.objects.rend(); ++at) {
         auto type = session.discovery.find_kind(at->api_version(), at->kind());
@@ -58,7 +33,8 @@ std::vector<Doomed> from_manifests(const DeleteOptions& options, Session& sessio
 }
 
 // The uid of what is going, or nothing if it is gone already; a missing object may be a failure.
-Answer<std::optional<std::string>> ask_to_delete(const DeleteOptions& options, const Doomed& one, Session& session) {
+Answer<std::optional<std::string>> ask_to_delete(const DeleteOptions& options, const ObjectName& one,
+                                                 Session& session) {
     const json::Value body =
         json::Object{{"kind", "DeleteOptions"}, {"apiVersion", "v1"}, {"propagationPolicy", options.cascade}};
     auto answer = session.api.send("DELETE", one.type.path(one.name_space, one.name), body);
@@ -71,7 +47,7 @@ Answer<std::optional<std::string>> ask_to_delete(const DeleteOptions& options, c
     return std::optional(std::string(json::string_at(*answer, "metadata.uid")));
 }
 
-bool wait_until_gone(const Doomed& one, const std::string& uid, std::optional<MonotonicTime> deadline,
+bool wait_until_gone(const ObjectName& one, const std::string& uid, std::optional<MonotonicTime> deadline,
                      Session& session) {
     std::optional<json::Value> last;
     const auto gone = [&](const json::Value* object) {
@@ -95,24 +71,23 @@ bool wait_until_gone(const Doomed& one, const std::string& uid, std::optional<Mo
 
 int run_delete(const DeleteOptions& options, Session& session) {
     int failed = 0;
-    std::vector<Doomed> doomed;
+    std::vector<ObjectName> doomed;
     if (!options.files.empty()) {
         doomed = from_manifests(options, session, failed);
     } else {
-        const auto& arguments = options.selection.arguments;
-        const bool named = arguments.size() > 1 || arguments.front().find('/') != std::string::npos;
+        const bool named = gives_names(options.selection);
         const bool selected = !options.selection.labels.empty() || !options.selection.fields.empty();
         if (!named && !selected && !options.all) {
             return wrong_usage(session, "name what to delete, or say -l SELECTOR or --all");
         }
         if (named && (selected || options.all))
             return wrong_usage(session, "names do not go with -l, --field-selector or --all");
-        auto found = select(options, session);
+        auto found = name_all(options.selection, session);
         if (!found) return report(session, found.error());
         doomed = std::move(*found);
         if (doomed.empty()) session.terminal.err << "No resources found\n";
     }
-    std::vector<std::pair<Doomed, std::string>> going;
+    std::vector<std::pair<ObjectName, std::string>> going;
     for (const auto& one : doomed) {
         auto uid = ask_to_delete(options, one, session);
         if (!uid) {

@@ -24,9 +24,12 @@ std::string advice(const Session& session, const Failure& failure) {
     return {};
 }
 
+constexpr std::string_view wrong_form = "WrongForm";  // no reason of a server's: the command line itself
+
 Failure invalid(std::string message) {
     Failure failure;
     failure.error = {Errc::invalid, {}, std::move(message)};
+    failure.reason = wrong_form;
     return failure;
 }
 
@@ -46,7 +49,7 @@ int report(const Session& session, const Failure& failure) {
     auto& err = session.terminal.err;
     err << session.terminal.styled(prefixed ? "" : "error: ", Style::red) << text << '\n';
     if (const auto next = advice(session, failure); !next.empty()) err << next << '\n';
-    return 1;
+    return failure.reason == wrong_form ? 2 : 1;
 }
 
 int wrong_usage(const Session& session, const std::string& message) {
@@ -62,8 +65,7 @@ Answer<std::vector<Target>> resolve_targets(const std::vector<std::string>& argu
         for (auto& type : *types) targets.push_back({std::move(type), names});
         return {};
     };
-    const bool pairs = arguments.front().find('/') != std::string::npos;
-    if (pairs) {
+    if (arguments.front().find('/') != std::string::npos) {
         for (const auto& argument : arguments) {
             const auto parts = split(argument, '/');
             if (parts.size() != 2 || parts[0].empty() || parts[1].empty()) {
@@ -93,6 +95,30 @@ std::string space_of(const Session& session, const ResourceType& type, bool all_
 
 Query selector_query(const Selection& selection) {
     return {{"labelSelector", selection.labels}, {"fieldSelector", selection.fields}};
+}
+
+bool gives_names(const Selection& selection) {
+    return selection.arguments.size() > 1 || selection.arguments.front().find('/') != std::string::npos;
+}
+
+Answer<std::vector<ObjectName>> name_all(const Selection& selection, Session& session) {
+    auto targets = resolve_targets(selection.arguments, session);
+    if (!targets) return tl::unexpected(std::move(targets.error()));
+    std::vector<ObjectName> all;
+    for (const auto& target : *targets) {
+        const auto space = space_of(session, target.type, selection.all_namespaces);
+        for (const auto& name : target.names) all.push_back({target.type, space, name});
+        if (!target.names.empty()) continue;
+        auto list = session.api.list(target.type.path(space), selector_query(selection));
+        if (!list) return tl::unexpected(std::move(list.error()));
+        const auto* items = json::find(*list, "items");
+        if (items == nullptr || !items->is_array()) continue;
+        for (const auto& item : items->get_array()) {
+            all.push_back({target.type, std::string(json::string_at(item, "metadata.namespace")),
+                           std::string(json::string_at(item, "metadata.name"))});
+        }
+    }
+    return all;
 }
 
 Answer<std::vector<Found>> fetch(const Selection& selection, bool ignore_not_found, Session& session, int& failed) {

@@ -29,7 +29,8 @@ struct Session {
     std::string kubeconfig;  // for messages
 };
 
-// Shows a failure and, where we know it, what to do next. Returns the exit code of a failed command.
+// Shows a failure and, where we know it, what to do next. Returns the exit code: 2 if the command line was wrong,
+// else 1.
 int report(const Session& session, const Failure& failure);
 // "error: ..." and exit code 2.
 int wrong_usage(const Session& session, const std::string& message);
@@ -45,6 +46,16 @@ Answer<std::vector<Target>> resolve_targets(const std::vector<std::string>& argu
 
 // The namespace to ask in: none for cluster-wide kinds and with -A.
 std::string space_of(const Session& session, const ResourceType& type, bool all_namespaces);
+
+// Whether a selection gives names, rather than types alone.
+bool gives_names(const Selection& selection);
+
+// The names that a selection means: those it gives, or those that are listed.
+struct ObjectName {
+    ResourceType type;
+    std::string name_space, name;
+};
+Answer<std::vector<ObjectName>> name_all(const Selection& selection, Session& session);
 
 // The objects that a selection names, each with its kind and apiVersion filled in. Errors of single names are reported
 // at once and counted in `failed`; a missing name is no failure with `ignore_not_found`.

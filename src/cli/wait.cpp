@@ -10,39 +10,8 @@
 namespace fairlead::cli {
 namespace {
 
-struct Subject {
-    ResourceType type;
-    std::string name_space, name;
-};
-
-Answer<std::vector<Subject>> subjects_of(const WaitOptions& options, const WaitFor& wanted, Session& session) {
-    std::vector<Subject> subjects;
-    auto targets = resolve_targets(options.selection.arguments, session);
-    if (!targets) return tl::unexpected(std::move(targets.error()));
-    for (const auto& target : *targets) {
-        const auto space = space_of(session, target.type, options.selection.all_namespaces);
-        for (const auto& name : target.names) {
-            if (wanted.kind != WaitFor::Kind::deletion) {
-                auto there = session.api.get(target.type.path(space, name));
-                if (!there) return tl::unexpected(std::move(there.error()));
-            }
-            subjects.push_back({target.type, space, name});
-        }
-        if (!target.names.empty()) continue;
-        auto list = session.api.list(target.type.path(space), selector_query(options.selection));
-        if (!list) return tl::unexpected(std::move(list.error()));
-        const auto* items = json::find(*list, "items");
-        if (items == nullptr || !items->is_array()) continue;
-        for (const auto& item : items->get_array()) {
-            subjects.push_back({target.type, std::string(json::string_at(item, "metadata.namespace")),
-                                std::string(json::string_at(item, "metadata.name"))});
-        }
-    }
-    return subjects;
-}
-
 // False after a message.
-bool wait_for_one(const Subject& subject, const WaitFor& wanted, MonotonicTime deadline, Session& session) {
+bool wait_for_one(const ObjectName& subject, const WaitFor& wanted, MonotonicTime deadline, Session& session) {
     std::optional<json::Value> last;
     const auto holds = [&](const json::Value* object) {
         last = object == nullptr ? std::nullopt : std::optional(*object);
@@ -88,8 +57,15 @@ Answer<bool> wait_for_object(Session& session, const ResourceType& type, const s
 int run_wait(const WaitOptions& options, Session& session) {
     const auto wanted = parse_wait_for(options.condition);
     if (!wanted) return wrong_usage(session, wanted.error().text());
-    const auto subjects = subjects_of(options, *wanted, session);
+    const auto subjects = name_all(options.selection, session);
     if (!subjects) return report(session, subjects.error());
+    if (wanted->kind != WaitFor::Kind::deletion && gives_names(options.selection)) {
+        // A name that is not there is a mistake, not something to wait for.
+        for (const auto& subject : *subjects) {
+            auto there = session.api.get(subject.type.path(subject.name_space, subject.name));
+            if (!there) return report(session, there.error());
+        }
+    }
     if (subjects->empty()) {
         if (wanted->kind == WaitFor::Kind::deletion) return 0;
         session.terminal.err << "error: no matching resources found\n";

@@ -8,6 +8,7 @@ struct Property;
 struct FieldError;
 struct Kind;
 struct Column;
+struct RouteBinding;
 class Kinds;
 class Selector;
 class Quantity;

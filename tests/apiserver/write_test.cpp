@@ -266,6 +266,13 @@ TEST(RouteBinding, BindsTheRouteOnce) {
     };
     const auto missing = world.post(bindings, binding("none", "east.example.com"));
     EXPECT_EQ(missing.code, 404) << missing.body;
+    const auto nowhere = world.post(bindings, binding("r", "east.example.com"));
+    EXPECT_EQ(nowhere.code, 422) << nowhere.body;
+    EXPECT_THAT(nowhere.message(), testing::HasSubstr("router: Not found: \"east\""));
+    EXPECT_EQ(world.get(all + "/r").at("status.phase"), "new");
+    const auto router = world.post("/apis/fairlead.dev/v1/routers", R"({"apiVersion":"fairlead.dev/v1","kind":"Router",
+        "metadata":{"name":"east"},"spec":{"dns":"east.example.com"}})");
+    ASSERT_EQ(router.code, 201) << router.body;
     const auto bound = world.post(bindings, binding("r", "east.example.com"));
     ASSERT_EQ(bound.code, 201) << bound.body;
     EXPECT_EQ(bound.at("kind"), "RouteBinding");
@@ -291,6 +298,27 @@ TEST(RouteBinding, BindsTheRouteOnce) {
         "spec":{"host":"b.example.com","to":{"kind":"Service","name":"s"}},"status":{"phase":"scheduled"}})");
     EXPECT_EQ(created.code, 422) << created.body;
     EXPECT_THAT(created.message(), testing::HasSubstr("status.phase"));
+}
+
+TEST(RouteBinding, TheFinalNameFollowsTheHost) {
+    World world;
+    const std::string route = "/apis/route.openshift.io/v1/namespaces/default/routes/r";
+    world.post("/apis/fairlead.dev/v1/routers", R"({"apiVersion":"fairlead.dev/v1","kind":"Router",
+        "metadata":{"name":"east"},"spec":{"dns":"east.example.com"}})");
+    world.post("/apis/route.openshift.io/v1/namespaces/default/routes",
+               R"({"apiVersion":"route.openshift.io/v1","kind":"Route","metadata":{"name":"r"},
+        "spec":{"host":"shop","to":{"kind":"Service","name":"s"}}})");
+    const auto bound = world.post("/apis/fairlead.dev/v1/namespaces/default/routebindings",
+                                  R"({"apiVersion":"fairlead.dev/v1","kind":"RouteBinding","metadata":{"name":"b"},
+        "routeName":"r","dns":"east.example.com","router":"east"})");
+    ASSERT_EQ(bound.code, 201) << bound.body;
+    EXPECT_EQ(world.get(route).at("status.host"), "default-shop.east.example.com");
+    const auto renamed = world.merge(route, R"({"spec":{"host":"store"}})");
+    EXPECT_EQ(renamed.at("status.host"), "default-store.east.example.com") << renamed.body;
+    const auto own = world.merge(route, R"({"spec":{"host":"shop.example.org","dnsType":"user"}})");
+    EXPECT_EQ(own.at("status.host"), "shop.example.org") << own.body;
+    const auto forced = world.merge(route + "/status", R"({"status":{"host":"evil.example.org"}})");
+    EXPECT_EQ(forced.code, 422) << forced.body;
 }
 
 }  // namespace

@@ -123,6 +123,31 @@ INSTANTIATE_TEST_SUITE_P(
                     ConfigRow{"no_map", "[]", "one YAML map is expected"}),
     [](const auto& row) { return row.param.name; });
 
+struct UnknownRow {
+    const char* name;
+    std::vector<std::string> arguments;
+    std::string message;
+};
+class UnknownWord : public testing::TestWithParam<UnknownRow> {};
+TEST_P(UnknownWord, NamesTheWordAndTheHelp) {
+    const auto ran = run_line(GetParam().arguments);
+    EXPECT_EQ(ran.code, 2);
+    EXPECT_EQ(ran.err, GetParam().message);
+}
+INSTANTIATE_TEST_SUITE_P(
+    CommandLine, UnknownWord,
+    testing::Values(
+        UnknownRow{"command", {"bogus"}, "error: unknown command \"bogus\"\nSee `fairlead --help`.\n"},
+        UnknownRow{"option", {"get", "--bogus"}, "error: unknown option \"--bogus\"\nSee `fairlead get --help`.\n"},
+        UnknownRow{"argument", {"version", "x"}, "error: unknown argument \"x\"\nSee `fairlead version --help`.\n"},
+        UnknownRow{"missing", {"get"}, "error: what is required\nSee `fairlead get --help`.\n"}),
+    [](const auto& row) { return row.param.name; });
+TEST(CommandLine, WithoutACommandShowsTheHelp) {
+    const auto ran = run_line({});
+    EXPECT_EQ(ran.code, 2);
+    EXPECT_NE(ran.err.find("Examples:"), std::string::npos) << ran.err;
+}
+
 TEST(CommandLine, CompletionKnowsCommandsOptionsAndTypes) {
     for (const auto* shell : {"bash", "zsh", "fish"}) {
         const auto ran = run_line({"completion", shell});

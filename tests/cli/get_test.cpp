@@ -147,7 +147,7 @@ TEST_F(Get, RefusedConnectionSaysWhatToDo) {
         "/home/me/admin.kubeconfig)\n");
 }
 TEST_F(Get, MixedFormsAreRefused) {
-    EXPECT_EQ(get({"route/a", "b"}), 1);
+    EXPECT_EQ(get({"route/a", "b"}), 2);
     EXPECT_NE(err().find("\"b\" is not TYPE/NAME"), std::string::npos);
 }
 

@@ -106,14 +106,22 @@ class Commands(ServerTest):
         missing = self.cli("get", "route", "nothing", check=False)
         self.assertEqual(1, missing.returncode)
         self.assertIn("(NotFound)", missing.stderr)
+        mixed = self.cli("get", "route/shop", "router", check=False)
+        self.assertEqual(2, mixed.returncode)
+        self.assertIn("cannot be mixed", mixed.stderr)
 
     def test_apply_of_a_route_binding(self):
         self.cli("apply", "-f", "-", stdin=manifest())
         binding = ("apiVersion: fairlead.dev/v1\nkind: RouteBinding\nmetadata: {name: shop, namespace: default}\n"
                    "routeName: shop\ndns: blue.example.net\nrouter: blue\n")
+        refused = self.cli("apply", "-f", "-", stdin=binding, check=False)
+        self.assertIn('router: Not found: "blue"', refused.stderr)
+        self.cli("apply", "-f", "-", stdin="apiVersion: fairlead.dev/v1\nkind: Router\nmetadata: {name: blue}\n"
+                 "spec: {dns: blue.example.net}\n")
         for _ in range(2):  # the same binding again changes nothing
             self.assertIn("created", self.cli("apply", "-f", "-", stdin=binding).stdout)
         self.assertEqual("scheduled", json.loads(self.cli("get", "route", "shop", "-o", "json").stdout)["status"]["phase"])
+        self.cli("delete", "router", "blue")
 
     def test_describe(self):
         self.cli("apply", "-f", "-", stdin=manifest())

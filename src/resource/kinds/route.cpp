@@ -98,7 +98,14 @@ void check_system_name(const json::Object& route, const json::Object*, Violation
     }
 }
 
-constexpr std::string_view bound_fields[] = {"phase", "dns", "host", "router"};
+// Dots would split the one label that a name gives.
+std::string as_label(std::string_view name) {
+    std::string label(name);
+    std::replace(label.begin(), label.end(), '.', '-');
+    return label;
+}
+
+constexpr std::string_view bound_fields[] = {"phase", "dns", "router", "host"};
 
 void admit_new(json::Value& route, Violations& violations) {
     const auto* status = json::find(route, "status");
@@ -111,8 +118,21 @@ void admit_new(json::Value& route, Violations& violations) {
     json::set_at(route, "status", json::Object{{"phase", "new"}});
 }
 
+// The final name follows spec.host of a bound route; a name that cannot be is refused before anybody publishes it.
+void derive_host(json::Value& route, Violations& violations) {
+    if (json::string_at(route, "status.phase") != "scheduled") return;
+    const auto host = final_host(route, json::string_at(route, "status.dns"));
+    if (const auto broken = broken_host_rule(host)) {
+        violations.invalid("spec.host", text_value(json::string_at(route, "spec.host")),
+                           fmt::format("the final name '{}' is not possible: {}", host, *broken));
+        return;
+    }
+    json::set_at(route, "status.host", text_value(host));
+}
+
 // What a binding decided stays: left out means unchanged, anything else is refused.
 void admit_changed(json::Value& route, const json::Value& old, Violations& violations) {
+    bool kept = true;
     for (const auto field : bound_fields) {
         const auto path = fmt::format("status.{}", field);
         const auto* before = json::find(old, path);
@@ -122,8 +142,10 @@ void admit_changed(json::Value& route, const json::Value& old, Violations& viola
         } else if (before == nullptr || !json::equal(*before, *after)) {
             const auto was = before != nullptr ? json::serialize(*before) : std::string("unset");
             violations.invalid(path, *after, fmt::format("is {} and changes only by a RouteBinding", was));
+            kept = false;
         }
     }
+    if (kept) derive_host(route, violations);
 }
 
 void admit_route(json::Value& route, const json::Value* old, Violations& violations) {
@@ -184,6 +206,15 @@ json::Value termination_cell(const json::Value& route, WallTime) {
 }
 
 }  // namespace
+
+std::string final_host(const json::Value& route, std::string_view dns) {
+    const auto host = json::string_at(route, "spec.host");
+    const auto subdomain = json::string_at(route, "spec.subdomain");
+    if (!host.empty() && json::string_at(route, "spec.dnsType") == "user") return std::string(host);
+    if (host.empty() && !subdomain.empty()) return fmt::format("{}.{}", subdomain, dns);
+    const auto prefix = host.empty() ? as_label(json::string_at(route, "metadata.name")) : std::string(host);
+    return fmt::format("{}-{}.{}", json::string_at(route, "metadata.namespace"), prefix, dns);
+}
 
 void RouteTarget::describe(Fields<RouteTarget>& f) {
     f.name("RouteTargetReference").doc("A service with its share of the requests.").keep_unknown();

@@ -61,6 +61,9 @@ struct Route {
     static void describe(Fields<Route>& f);
 };
 
+// The name under which clients reach the route on a router with that DNS name: the user's own, or one below it.
+std::string final_host(const json::Value& route, std::string_view dns);
+
 Kind route_kind();
 
 }  // namespace fairlead::resource

@@ -3,6 +3,7 @@
 
 #include <fmt/core.h>
 
+#include "resource/kinds/route.h"
 #include "resource/kinds/rules.h"
 
 namespace fairlead::resource {
@@ -28,23 +29,6 @@ void admit_binding(json::Value& binding, const json::Value*, Violations&) {
     if (!binding.is_object() || !json::string_at(binding, "routeNamespace").empty()) return;
     const auto room = json::string_at(binding, "metadata.namespace");
     if (!room.empty()) json::set_at(binding, "routeNamespace", text_value(room));
-}
-
-// Dots would split the one label that a name gives.
-std::string as_label(std::string_view name) {
-    std::string label(name);
-    std::replace(label.begin(), label.end(), '.', '-');
-    return label;
-}
-
-// The final name: the user's own, or one below the router's.
-std::string final_host(const json::Value& route, std::string_view dns) {
-    const auto host = json::string_at(route, "spec.host");
-    const auto subdomain = json::string_at(route, "spec.subdomain");
-    if (!host.empty() && json::string_at(route, "spec.dnsType") == "user") return std::string(host);
-    if (host.empty() && !subdomain.empty()) return fmt::format("{}.{}", subdomain, dns);
-    const auto prefix = host.empty() ? as_label(json::string_at(route, "metadata.name")) : std::string(host);
-    return fmt::format("{}-{}.{}", json::string_at(route, "metadata.namespace"), prefix, dns);
 }
 
 }  // namespace
