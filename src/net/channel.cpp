@@ -12,16 +12,8 @@ using Event = ChannelOwner::Event;
 using Owner = std::shared_ptr<ChannelOwner>;
 
 constexpr std::size_t turn_bytes = 256UL * 1024;  // written at a stretch before other sessions get their turn
-constexpr std::size_t kept_bytes = 16UL * 1024;   // buffers above this are given back once written
 
 }  // namespace
-
-void Outbox::clear() {
-    head_at = body_at = 0;
-    head.clear();
-    if (head.capacity() > kept_bytes) head = {};
-    body = {};
-}
 
 Channel::Channel(Loop& loop, std::unique_ptr<Stream> stream)
     : loop_(loop), descriptor_(loop.io()), stream_(std::move(stream)), timer_(loop.io()) {}
@@ -80,6 +72,26 @@ void Channel::arm_timer(const Owner& owner) {
     timer_.async_wait([owner](const error_code& ec) {
         if (!ec) owner->on_event(Event::timer, false);
     });
+}
+
+Channel::Received Channel::read(const Owner& owner) {
+    const auto scratch = loop_.scratch();
+    const auto got = stream_->read(scratch);
+    switch (got.state) {
+        case Stream::State::done:
+            return {Read::done, {scratch.data(), got.bytes}};
+        case Stream::State::want_read:
+            wait_readable(owner);
+            return {Read::waiting, {}};
+        case Stream::State::want_write:
+            read_wants_write_ = true;
+            wait_writable(owner);
+            return {Read::waiting, {}};
+        case Stream::State::end:
+        case Stream::State::failed:
+            break;
+    }
+    return {Read::over, {}};
 }
 
 Channel::Flush Channel::flush(std::chrono::milliseconds patience, const Owner& owner) {

@@ -11,6 +11,7 @@
 
 #include "net/handles.h"
 #include "net/loop.h"
+#include "net/outbox.h"
 #include "net/stream.h"
 
 namespace fairlead::net {
@@ -22,24 +23,14 @@ public:
     virtual void on_event(Event event, bool failed) = 0;
 };
 
-// Bytes to write: first `head` (a head, a chunk, or a head and the start of the body), then `body`.
-struct Outbox {
-    std::string head;
-    std::size_t head_at = 0;
-    std::string body;
-    std::size_t body_at = 0;
-
-    [[nodiscard]] std::string_view next() const {
-        const auto rest = std::string_view(head).substr(head_at);
-        return rest.empty() ? std::string_view(body).substr(body_at) : rest;
-    }
-    void advance(std::size_t bytes) { (head_at < head.size() ? head_at : body_at) += bytes; }
-    void clear();
-};
-
 class Channel {
 public:
     enum class Flush { done, waiting, failed };
+    enum class Read { done, waiting, over };
+    struct Received {
+        Read state;
+        std::string_view bytes;  // in the loop's scratch: good until anything else is read on this loop
+    };
 
     // Null when the socket cannot be watched.
     static std::unique_ptr<Channel> make(Loop& loop, Fd socket, std::unique_ptr<Stream> stream);
@@ -57,6 +48,12 @@ public:
     // One at a time; the timer is moved only if it would ring too late, and looks at the clock when it rings too early.
     void set_deadline(std::chrono::milliseconds from_now, const std::shared_ptr<ChannelOwner>& owner);
     void clear_deadline() { deadline_ = never; }
+
+    // Reads what is there. `waiting`: an event comes, and read() is then to be called again. `over`: the client is
+    // gone.
+    Received read(const std::shared_ptr<ChannelOwner>& owner);
+    // True once after a read that waits for the socket to be writable (TLS housekeeping, rare).
+    bool take_read_wants_write() { return std::exchange(read_wants_write_, false); }
 
     // Writes what can be written of the outbox. `waiting`: an event `writable` (or, for TLS housekeeping, `readable`)
     // comes, and flush() is then to be called again. A client that takes no byte for `patience` runs into the deadline.
@@ -77,7 +74,7 @@ private:
     boost::asio::steady_timer timer_;
     std::chrono::steady_clock::time_point deadline_ = never, timer_at_ = never;
     bool read_armed_ = false, write_armed_ = false;
-    bool writing_ = false, write_wants_read_ = false;
+    bool writing_ = false, write_wants_read_ = false, read_wants_write_ = false;
 };
 
 }  // namespace fairlead::net

@@ -8,10 +8,11 @@ namespace {
 constexpr std::size_t scratch_bytes = 64UL * 1024;  // four TLS records
 }
 
-Loop::Loop()
+Loop::Loop(std::size_t max_held_bytes)
     : io_(std::make_unique<boost::asio::io_context>(1)),
       work_(boost::asio::make_work_guard(*io_)),
       scratch_(scratch_bytes),
+      roster_(max_held_bytes),
       thread_([this] {
           id_ = std::this_thread::get_id();
           io_->run();

@@ -17,6 +17,8 @@
 #include <unordered_map>
 #include <vector>
 
+#include "net/roster.h"
+
 namespace fairlead::net {
 
 class Loop {
@@ -34,7 +36,7 @@ public:
         std::atomic<bool> pending_{false};
     };
 
-    Loop();
+    explicit Loop(std::size_t max_held_bytes = std::numeric_limits<std::size_t>::max());
     ~Loop();
     Loop(const Loop&) = delete;
     Loop& operator=(const Loop&) = delete;
@@ -52,6 +54,7 @@ public:
     [[nodiscard]] boost::asio::io_context& io() { return *io_; }
     // For reading from sockets: one for all sessions, as no session reads while another does.
     [[nodiscard]] std::span<char> scratch() { return scratch_; }
+    [[nodiscard]] Roster& roster() { return roster_; }
     // The time as HTTP wants it, made once a second.
     std::string_view date();
 
@@ -64,6 +67,7 @@ private:
     boost::asio::executor_work_guard<boost::asio::io_context::executor_type> work_;
     std::vector<char> scratch_;
     std::unordered_map<Member*, std::shared_ptr<Member>> members_;
+    Roster roster_;
     std::string date_;
     std::time_t date_second_ = 0;
 

@@ -17,6 +17,8 @@ using View = boost::beast::string_view;
 
 namespace {
 
+constexpr std::size_t max_fields = 256;  // kubectl sends about ten
+
 // Fills a Request straight from Beast's callbacks, without Beast's own message types in between.
 class BeastParser final : public http::basic_parser<true> {
 public:
@@ -34,10 +36,15 @@ private:
         version = number;
     }
     void on_response_impl(int, View, int, error_code&) override {}
-    void on_field_impl(http::field field, View name, View value, error_code&) override {
+    void on_field_impl(http::field field, View name, View value, error_code& error) override {
         if (in_body_) return;  // a trailer must not pass for a header (think of Authorization)
         if (field == http::field::transfer_encoding) has_transfer_encoding = true;
         if (field == http::field::host) ++hosts;
+        // A field of four bytes costs a hundred in memory.
+        if (request.headers.items().size() == max_fields) {
+            error = http::error::header_limit;
+            return;
+        }
         request.headers.add(std::string(name), std::string(value));
     }
     void on_header_impl(error_code&) override { in_body_ = true; }
@@ -84,10 +91,10 @@ public:
             taken += count;
             const bool starved = ec == http::error::need_more;
             if (ec && !starved) {
-                refuse(ec);
+                refuse(ec, rest);
                 break;
             }
-            advance(count, starved ? rest.size() - count : 0);
+            advance(count, starved ? rest.substr(count) : std::string_view());
             if (starved) break;
         }
         return taken;
@@ -101,19 +108,20 @@ public:
     Request take() { return std::move(beast_.request); }
 
 private:
-    // `waiting` bytes were seen, but Beast wants more before it takes them.
-    void advance(std::size_t taken, std::size_t waiting) {
+    // `waiting`: seen, but Beast wants more before it takes them.
+    void advance(std::size_t taken, std::string_view waiting) {
         if (state_ == State::header) {
             // Beast counts its limit anew after each field that it takes, so the sum is ours to keep.
             header_bytes_ += taken;
-            if (header_bytes_ + waiting > limits_.header_bytes) return refuse(http::error::header_limit);
+            if (header_bytes_ + waiting.size() > limits_.header_bytes)
+                return refuse(http::error::header_limit, waiting);
             if (!beast_.is_header_done()) return;
             check_header();
             if (state_ == State::failed) return;
             state_ = State::body;
-        } else if (waiting > limits_.header_bytes) {
+        } else if (waiting.size() > limits_.header_bytes) {
             // Only chunk headers and trailers are not taken at once; Beast has no limit for them.
-            return refuse(http::error::header_limit);
+            return refuse(http::error::header_limit, waiting);
         }
         if (beast_.is_done()) state_ = State::complete;
     }
@@ -135,9 +143,14 @@ private:
         expects_continue_ = true;
     }
 
-    void refuse(const error_code& ec) {
+    // `at`: the bytes that were too many, or wrong.
+    void refuse(const error_code& ec, std::string_view at) {
         if (ec == http::error::header_limit) {
-            return refuse(431, fmt::format("the request's headers are larger than {} bytes", limits_.header_bytes));
+            if (state_ == State::header && header_bytes_ == 0 && at.find('\n') == std::string_view::npos) {
+                return refuse(414, fmt::format("the request's target is larger than {} bytes", limits_.header_bytes));
+            }
+            return refuse(431, fmt::format("the request's headers are larger than {} bytes or more than {} fields",
+                                           limits_.header_bytes, max_fields));
         }
         if (ec == http::error::body_limit) {
             return refuse(413, fmt::format("the request's body is larger than {} bytes", limits_.body_bytes));

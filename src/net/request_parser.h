@@ -26,7 +26,7 @@ public:
         failed,  // see failure(); the connection cannot be used for further requests
     };
     struct Failure {
-        int status = 0;  // 400, 413, 417, 431 or 501
+        int status = 0;  // 400, 413, 414, 417, 431 or 501
         std::string message;
     };
 

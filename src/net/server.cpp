@@ -28,7 +28,6 @@ using AddressList = std::unique_ptr<addrinfo, Free<freeaddrinfo>>;
 constexpr int backlog = 4'096;        // the kernel's own default limit
 constexpr int accepts_per_turn = 64;  // so that a storm of connections does not starve the loop's sessions
 constexpr std::chrono::milliseconds accept_pause{100};  // when descriptors ran out
-constexpr std::chrono::seconds warning_pause{10};
 
 std::string error_text(int code) { return std::generic_category().message(code); }
 
@@ -93,7 +92,11 @@ public:
         socklen_t size = sizeof address;
         getsockname(socket.get(), reinterpret_cast<sockaddr*>(&address), &size);
         address_ = address_text(address);
-        for (unsigned i = 0; i < std::max(1U, state_->options.threads); ++i) loops_.push_back(std::make_shared<Loop>());
+        const auto threads = std::max(1U, state_->options.threads);
+        loops_.reserve(threads);
+        for (unsigned i = 0; i < threads; ++i) {
+            loops_.push_back(std::make_shared<Loop>(state_->options.max_buffered_bytes / threads));
+        }
         loops_[0]->post([this, listener = std::make_shared<Fd>(std::move(socket))] {
             acceptor_.emplace(asio::posix::stream_descriptor(loops_[0]->io(), listener->release()),
                               asio::steady_timer(loops_[0]->io()));
@@ -149,45 +152,64 @@ private:
     }
 
     void deal(Fd socket, std::string peer) {
-        if (!state_->connection_opened()) {
-            state_->metrics.connections_refused.add();
-            if (may_warn()) {
-                state_->log.warn("connection refused: too many are open",
-                                 {{"peer", peer}, {"max_connections", state_->options.max_connections}});
-            }
-            return;
-        }
+        const auto admission = state_->connection_opened();
+        if (admission == ServerState::Admission::refused) return turn_away(*state_, peer);
         const int on = 1;
         setsockopt(socket.get(), IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
-        auto& loop = loops_[next_loop_++ % loops_.size()];
         // std::function copies, a socket cannot be: hence the shared owner.
-        loop->post([state = state_, loop, socket = std::make_shared<Fd>(std::move(socket)), peer = std::move(peer)] {
-            start_session(state, loop, std::move(*socket), peer);
+        Newcomer newcomer{std::make_shared<Fd>(std::move(socket)), std::move(peer), 0};
+        const auto first = next_loop_++ % loops_.size();
+        if (admission == ServerState::Admission::crowded) return find_place(state_, loops_, first, std::move(newcomer));
+        loops_[first]->post([state = state_, loop = loops_[first], newcomer = std::move(newcomer)] {
+            start_session(state, loop, std::move(*newcomer.socket), newcomer.peer);
         });
+    }
+
+    struct Newcomer {
+        std::shared_ptr<Fd> socket;
+        std::string peer;
+        std::size_t asked;  // loops that had no place to give
+    };
+    using Loops = std::vector<std::shared_ptr<Loop>>;
+
+    // All places are taken: each loop in turn is asked for the connection that it misses least.
+    static void find_place(const std::shared_ptr<ServerState>& state, const Loops& loops, std::size_t index,
+                           Newcomer newcomer) {
+        loops[index]->post([state, loops, index, newcomer = std::move(newcomer)]() mutable {
+            if (loops[index]->roster().make_place()) {
+                return start_session(state, loops[index], std::move(*newcomer.socket), newcomer.peer);
+            }
+            if (++newcomer.asked < loops.size()) {
+                return find_place(state, loops, (index + 1) % loops.size(), std::move(newcomer));
+            }
+            turn_away(*state, newcomer.peer);
+            state->connection_closed();
+        });
+    }
+
+    static void turn_away(ServerState& state, const std::string& peer) {
+        state.metrics.connections_refused.add();
+        if (state.may_warn()) {
+            state.log.warn("connection refused: too many are open",
+                           {{"peer", peer}, {"max_connections", state.options.max_connections}});
+        }
     }
 
     // Out of descriptors or memory: the waiting clients stay in the backlog, and looking again at once would spin.
     void pause(const std::string& reason) {
-        if (may_warn()) state_->log.warn("cannot accept connections", {{"reason", reason}});
+        if (state_->may_warn()) state_->log.warn("cannot accept connections", {{"reason", reason}});
+        for (auto& loop : loops_) loop->post([&roster = loop->roster()] { roster.make_place(); });
         acceptor_->timer.expires_after(accept_pause);
         acceptor_->timer.async_wait([this](const error_code& ec) {
             if (!ec && acceptor_) accept_clients();
         });
     }
 
-    bool may_warn() {
-        const auto now = std::chrono::steady_clock::now();
-        if (now < next_warning_) return false;
-        next_warning_ = now + warning_pause;
-        return true;
-    }
-
     std::shared_ptr<ServerState> state_;
     std::string address_;
-    std::vector<std::shared_ptr<Loop>> loops_;
+    Loops loops_;
     std::optional<Acceptor> acceptor_;
     std::size_t next_loop_ = 0;
-    std::chrono::steady_clock::time_point next_warning_{};
     bool down_ = false;
 };
 

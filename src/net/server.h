@@ -22,7 +22,10 @@ struct ServerOptions {
     std::string listen{};  // "127.0.0.1:7443", "[::1]:0"
     std::optional<TlsFiles> tls{};
     unsigned threads = 2;
-    std::size_t max_connections = 20'000;
+    std::size_t max_connections = 20'000;  // one more: the longest idle gives way
+    // Requests and answers that wait for their clients, beyond 16 KiB per connection; shared out among the threads.
+    // More: those who have kept us waiting longest are ended, and if there are none, the newcomer gets 503.
+    std::size_t max_buffered_bytes = 256UL * 1024 * 1024;
     std::size_t max_header_bytes = 64UL * 1024;        // kubectl's longest selectors are far below
     std::size_t max_body_bytes = 3UL * 1024 * 1024;    // the limit of kube-apiserver; larger: 413
     std::chrono::milliseconds header_timeout{10'000};  // first byte of a request to the end of its headers
@@ -30,7 +33,8 @@ struct ServerOptions {
     std::chrono::milliseconds idle_timeout{180'000};  // between requests
     std::chrono::milliseconds write_timeout{30'000};  // a reader that takes no byte for this long is cut off
     std::size_t gzip_from_bytes = 128UL * 1024;       // as kube-apiserver
-    // Body of the answers that the session itself gives (400, 408, 413, 431): lets the API server word them its way.
+    // Body of the answers that the session itself gives (400, 408, 413, 414, 431, 503): lets the API server word them
+    // its way.
     std::function<Response(int status, std::string message)> error_response{};
 };
 

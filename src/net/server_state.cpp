@@ -7,6 +7,11 @@
 namespace fairlead::net {
 namespace {
 
+// Newcomers that wait for somebody to make place: as many as are accepted at a stretch.
+constexpr std::size_t max_crowd = 64;
+
+constexpr std::chrono::seconds warning_pause{10};
+
 std::string random_prefix() {
     SystemRandom random;
     return fmt::format("{:012x}", random.next() >> 16);
@@ -14,10 +19,30 @@ std::string random_prefix() {
 
 }  // namespace
 
+std::string_view cause_name(Cause cause) {
+    switch (cause) {
+        case Cause::handshake_timeout:
+            return "handshake_timeout";
+        case Cause::header_timeout:
+            return "header_timeout";
+        case Cause::body_timeout:
+            return "body_timeout";
+        case Cause::idle_timeout:
+            return "idle_timeout";
+        case Cause::write_timeout:
+            return "write_timeout";
+        case Cause::place:
+            return "place";
+        case Cause::memory:
+            return "memory";
+    }
+    return "";
+}
+
 ServerMetrics::ServerMetrics(Metrics& metrics)
     : connections(metrics.gauge("fairlead_http_connections", "Open connections to the API port")),
       connections_refused(metrics.counter("fairlead_http_connections_refused_total",
-                                          "Connections closed at once because max_connections was reached")),
+                                          "Connections closed at once: all places taken, and nobody idle")),
       handshake_errors(metrics.counter("fairlead_http_tls_handshake_errors_total",
                                        "TLS handshakes that failed, by garbage, a bad certificate or a timeout")),
       in_flight(metrics.gauge("fairlead_http_requests_in_flight",
@@ -25,10 +50,17 @@ ServerMetrics::ServerMetrics(Metrics& metrics)
       streams(metrics.gauge("fairlead_http_streams", "Streamed answers (watches) that are open")),
       timeouts(metrics.counter("fairlead_http_write_timeouts_total",
                                "Connections cut off because the client took no bytes for write_timeout")) {
-    for (const int status : {400, 408, 413, 417, 431, 500, 501}) {
+    for (const int status : {400, 408, 413, 414, 417, 431, 500, 501, 503}) {
         refusals.emplace(status, metrics.counter("fairlead_http_refused_requests_total",
                                                  "Requests that the HTTP layer answered itself, by status",
                                                  {{"status", fmt::format("{}", status)}}));
+    }
+    for (const auto cause : {Cause::handshake_timeout, Cause::header_timeout, Cause::body_timeout, Cause::idle_timeout,
+                             Cause::write_timeout, Cause::place, Cause::memory}) {
+        closed_by.emplace(cause, metrics.counter("fairlead_http_connections_closed_total",
+                                                 "Connections that the server ended, by cause: a timeout, or to make "
+                                                 "place or memory for others",
+                                                 {{"cause", std::string(cause_name(cause))}}));
     }
 }
 
@@ -58,12 +90,12 @@ Response ServerState::error_response(int status, std::string message) const {
     return response;
 }
 
-bool ServerState::connection_opened() {
+ServerState::Admission ServerState::connection_opened() {
     const std::lock_guard lock(mutex_);
-    if (connections_ >= options.max_connections) return false;
+    if (connections_ >= options.max_connections + max_crowd) return Admission::refused;
     ++connections_;
     metrics.connections.set(static_cast<double>(connections_));
-    return true;
+    return connections_ > options.max_connections ? Admission::crowded : Admission::granted;
 }
 
 void ServerState::connection_closed() {
@@ -71,6 +103,14 @@ void ServerState::connection_closed() {
     --connections_;
     metrics.connections.set(static_cast<double>(connections_));
     if (connections_ == 0) all_closed_.notify_all();
+}
+
+bool ServerState::may_warn() {
+    const auto now = std::chrono::steady_clock::now();
+    const std::lock_guard lock(mutex_);
+    if (now < next_warning_) return false;
+    next_warning_ = now + warning_pause;
+    return true;
 }
 
 bool ServerState::wait_until_closed(std::chrono::milliseconds limit) {

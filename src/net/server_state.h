@@ -8,6 +8,7 @@
 #include <memory>
 #include <mutex>
 #include <string>
+#include <string_view>
 
 #include "base/log.h"
 #include "base/metrics.h"
@@ -16,9 +17,22 @@
 
 namespace fairlead::net {
 
+// Why the server ended a connection that the client had not ended.
+enum class Cause {
+    handshake_timeout,
+    header_timeout,
+    body_timeout,
+    idle_timeout,
+    write_timeout,
+    place,   // another client wanted in
+    memory,  // it held bytes that others needed
+};
+std::string_view cause_name(Cause cause);
+
 struct ServerMetrics {
     explicit ServerMetrics(Metrics& metrics);
     void refused(int status);
+    void closed(Cause cause) { closed_by.at(cause).add(); }
 
     Gauge connections;
     Counter connections_refused;
@@ -27,6 +41,7 @@ struct ServerMetrics {
     Gauge streams;
     Counter timeouts;
     std::map<int, Counter> refusals;  // by status; filled once, then only read
+    std::map<Cause, Counter> closed_by;
 };
 
 class ServerState {
@@ -44,11 +59,19 @@ public:
     // The answer that the session itself gives.
     [[nodiscard]] Response error_response(int status, std::string message) const;
 
-    // False when the limit is reached; each true is followed by one connection_closed().
-    bool connection_opened();
+    enum class Admission {
+        granted,
+        crowded,  // counted, but to be closed again unless somebody makes place for it
+        refused,
+    };
+    // Each one that is not refused is followed by one connection_closed().
+    Admission connection_opened();
     void connection_closed();
     // False when some are still open after that time.
     bool wait_until_closed(std::chrono::milliseconds limit);
+
+    // True now and then: whoever gets it may log what a stranger can cause.
+    bool may_warn();
 
     [[nodiscard]] bool draining() const { return draining_.load(std::memory_order_relaxed); }
     void start_draining() { draining_.store(true); }
@@ -60,6 +83,7 @@ private:
     std::mutex mutex_;
     std::condition_variable all_closed_;
     std::size_t connections_ = 0;
+    std::chrono::steady_clock::time_point next_warning_{};
 };
 
 }  // namespace fairlead::net

@@ -57,7 +57,7 @@ const std::vector<Row>& rows() {
         {"chunk_over_limit", with_headers("Transfer-Encoding: chunked\r\n") + "65\r\nab", 413},
         {"chunks_over_limit",
          with_headers("Transfer-Encoding: chunked\r\n") + "32\r\n" + std::string(50, 'a') + "\r\n33\r\n", 413},
-        {"target_over_limit", "GET /" + std::string(2'000, 'a'), 431, "1000 bytes"},
+        {"target_over_limit", "GET /" + std::string(2'000, 'a'), 414, "1000 bytes"},
         {"header_over_limit", with_headers("A: " + std::string(2'000, 'a') + "\r\n"), 431},
         {"many_headers_over_limit",
          [] {

@@ -202,6 +202,18 @@ TEST(Server, refuses_endless_headers) {
     EXPECT_EQ(client.read_answer()->status, 431);
 }
 
+TEST(Server, refuses_too_many_headers_and_too_long_targets) {
+    TestServer server;
+    server.start();
+    std::string many;
+    for (int i = 0; i < 1'000; ++i) many += "a:\r\n";
+    Connection client(server.port()), other(server.port());
+    client.send(get("/", many));
+    EXPECT_EQ(client.read_answer()->status, 431);
+    other.send(get("/" + std::string(100'000, 'a')));
+    EXPECT_EQ(other.read_answer()->status, 414);
+}
+
 TEST(Server, refuses_a_huge_body_before_it_is_read) {
     TestServer server;
     server.options.max_body_bytes = 1'000;
@@ -286,19 +298,101 @@ TEST(Server, a_reader_that_takes_nothing_is_cut_off) {
     EXPECT_LT(slow.read_all().size(), 50'000'000U);
 }
 
-TEST(Server, connections_over_the_limit_are_closed) {
+TEST(Server, the_longest_idle_gives_its_place_to_a_newcomer) {
     TestServer server;
     server.options.max_connections = 2;
+    server.options.threads = 1;
     server.start();
     Connection one(server.port()), two(server.port());
     one.send(get("/"));
+    ASSERT_TRUE(one.read_answer());
     two.send(get("/"));
-    ASSERT_TRUE(one.read_answer() && two.read_answer());
-    Connection three(server.port());
-    EXPECT_TRUE(three.read_end());
-    EXPECT_EQ(server.metric("fairlead_http_connections_refused_total"), 1);
+    ASSERT_TRUE(two.read_answer());
     one.send(get("/"));
-    EXPECT_EQ(one.read_answer()->status, 200) << "those that are in stay in";
+    ASSERT_TRUE(one.read_answer()) << "now the other one is the longest idle";
+    Connection three(server.port());
+    three.send(get("/"));
+    EXPECT_EQ(three.read_answer()->status, 200);
+    EXPECT_TRUE(two.read_end());
+    one.send(get("/"));
+    EXPECT_EQ(one.read_answer()->status, 200) << "the others stay in";
+    EXPECT_EQ(server.metric("fairlead_http_connections_refused_total"), 0);
+    EXPECT_EQ(server.metric("fairlead_http_connections_closed_total{cause=\"place\"}"), 1);
+}
+
+TEST(Server, a_newcomer_is_turned_away_when_all_are_busy) {
+    const auto feed = std::make_shared<FedStream::Feed>();
+    TestServer server([&](const Request&, const Respond& respond) { respond(stream_response(feed)); });
+    server.options.max_connections = 1;
+    server.options.threads = 3;
+    server.start();
+    Connection watch(server.port());
+    watch.send(get("/"));
+    ASSERT_TRUE(watch.read_head());
+    Connection other(server.port());
+    EXPECT_TRUE(other.read_end());
+    EXPECT_EQ(server.metric("fairlead_http_connections_refused_total"), 1);
+    feed->push("event");
+    EXPECT_EQ(watch.read_chunk(), "event") << "those that are in stay in";
+}
+
+TEST(Server, unfinished_bodies_give_way_when_memory_is_short) {
+    TestServer server;
+    server.options.threads = 1;
+    server.options.max_buffered_bytes = 200'000;
+    server.start();
+    const std::string part(150'000, 'x');
+    Connection slow(server.port()), good(server.port());
+    slow.send(post("/slow", "Content-Length: 150001\r\n", part));
+    good.send(post("/good", "Content-Length: 150000\r\n", part));
+    EXPECT_EQ(good.read_answer()->body, "POST /good 150000");
+    const auto answer = slow.read_answer();
+    ASSERT_TRUE(answer);
+    EXPECT_EQ(answer->status, 503);
+    EXPECT_TRUE(slow.read_end());
+    EXPECT_EQ(server.metric("fairlead_http_connections_closed_total{cause=\"memory\"}"), 1);
+}
+
+TEST(Server, answers_that_nobody_reads_give_way_when_memory_is_short) {
+    const std::string body(8'000'000, 'x');
+    TestServer server([&](const Request&, const Respond& respond) { respond(text_response(200, body)); });
+    server.options.threads = 1;
+    server.options.max_buffered_bytes = 20'000'000;
+    server.start();
+    std::vector<std::unique_ptr<Connection>> readers;
+    for (int i = 0; i < 6; ++i) {
+        readers.push_back(std::make_unique<Connection>(server.port(), 4'096));
+        readers.back()->send(get("/"));
+        ASSERT_TRUE(readers.back()->read_head());
+    }
+    Connection good(server.port());
+    good.send(get("/"));
+    EXPECT_EQ(good.read_answer()->body.size(), body.size());
+    EXPECT_GE(server.metric("fairlead_http_connections_closed_total{cause=\"memory\"}"), 4);
+}
+
+TEST(Server, large_answers_are_refused_while_all_memory_is_in_use) {
+    std::vector<Respond> kept;
+    Signal asked;
+    TestServer server([&](const Request& request, Respond respond) {
+        if (request.method == "GET") return respond(text_response(200, std::string(100'000, 'x')));
+        kept.push_back(std::move(respond));
+        asked.set();
+    });
+    server.options.threads = 1;
+    server.options.max_buffered_bytes = 150'000;
+    server.start();
+    Connection busy(server.port()), other(server.port());
+    busy.send(post("/", "Content-Length: 150000\r\n", std::string(150'000, 'x')));
+    ASSERT_TRUE(asked.wait());
+    other.send(get("/"));
+    EXPECT_EQ(other.read_answer()->status, 503);
+    EXPECT_TRUE(other.read_end());
+    kept.front()(text_response(200, "done"));
+    EXPECT_EQ(busy.read_answer()->body, "done");
+    Connection later(server.port());
+    later.send(get("/"));
+    EXPECT_EQ(later.read_answer()->status, 200) << "it was given back with the answer";
 }
 
 TEST(Server, a_place_is_free_again_after_a_close) {
