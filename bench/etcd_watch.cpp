@@ -6,9 +6,7 @@
 #include <grpcpp/security/credentials.h>
 
 #include <CLI/CLI.hpp>
-#include <algorithm>
 #include <atomic>
-#include <chrono>
 #include <fstream>
 #include <memory>
 #include <sstream>
@@ -16,7 +14,13 @@
 #include <thread>
 #include <vector>
 
+#include "pace.h"
+
 namespace {
+
+using fairlead::bench::now_ns;
+using fairlead::bench::paced;
+using fairlead::bench::percentile;
 
 struct Options {
     std::string address, ca;
@@ -26,11 +30,6 @@ struct Options {
     int seconds = 5;
     int payload = 200;
 };
-
-std::int64_t now_ns() {
-    return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now().time_since_epoch())
-        .count();
-}
 
 // A length-delimited protobuf field; everything here is shorter than 16 KiB.
 std::string field(int number, const std::string& bytes) {
@@ -125,13 +124,6 @@ bool put(grpc::GenericStub& stub, grpc::CompletionQueue& queue, const std::strin
     return queue.Next(&tag, &ok) && ok && status.ok();
 }
 
-double percentile(std::vector<float>& values, double share) {
-    if (values.empty()) return 0;
-    const auto at = static_cast<std::ptrdiff_t>(share * static_cast<double>(values.size() - 1));
-    std::nth_element(values.begin(), values.begin() + at, values.end());
-    return values[static_cast<std::size_t>(at)];
-}
-
 int run(const Options& options) {
     std::vector<float> took;
     took.reserve(static_cast<std::size_t>(options.rate) * static_cast<std::size_t>(options.seconds) *
@@ -154,18 +146,12 @@ int run(const Options& options) {
     grpc::GenericStub stub(connect(options, -1));
     grpc::CompletionQueue answers;
     const std::string padding(static_cast<std::size_t>(options.payload), 'x');
-    const std::int64_t interval = 1'000'000'000 / options.rate;
     const int writes = options.rate * options.seconds;
     int failures = 0;
-    std::int64_t next = now_ns();
-    const std::int64_t started = next;
-    for (int i = 0; i < writes; ++i, next += interval) {
-        while (now_ns() < next)
-            std::this_thread::sleep_for(std::chrono::nanoseconds(std::max<std::int64_t>(0, next - now_ns() - 60'000)));
+    const double seconds = paced(options.rate, options.seconds, [&](int i) {
         const std::string value = fmt::format(R"({{"sentAt":"{:020}","pad":"{}"}})", now_ns(), padding);
         if (!put(stub, answers, fmt::format("{}{:08}", prefix(options, i), i), value)) ++failures;
-    }
-    const double seconds = static_cast<double>(now_ns() - started) / 1e9;
+    });
     std::this_thread::sleep_for(std::chrono::seconds(2));  // whatever is still under way arrives
     for (const auto& watcher : watchers) watcher->cancel();
     std::this_thread::sleep_for(std::chrono::milliseconds(200));

@@ -3,7 +3,6 @@
 #include <fmt/core.h>
 
 #include <CLI/CLI.hpp>
-#include <algorithm>
 #include <atomic>
 #include <boost/asio/connect.hpp>
 #include <boost/asio/io_context.hpp>
@@ -13,18 +12,23 @@
 #include <boost/asio/ssl.hpp>
 #include <boost/asio/streambuf.hpp>
 #include <boost/asio/write.hpp>
-#include <chrono>
 #include <memory>
 #include <string>
 #include <string_view>
 #include <thread>
 #include <vector>
 
+#include "pace.h"
+
 namespace asio = boost::asio;
 using Tcp = asio::ip::tcp;
 using TlsStream = asio::ssl::stream<Tcp::socket>;
 
 namespace {
+
+using fairlead::bench::now_ns;
+using fairlead::bench::paced;
+using fairlead::bench::percentile;
 
 struct Options {
     std::string address, ca, cert, key, namespace_prefix = "watch-";
@@ -34,11 +38,6 @@ struct Options {
     int seconds = 5;
     int payload = 200;
 };
-
-std::int64_t now_ns() {
-    return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now().time_since_epoch())
-        .count();
-}
 
 std::string routes_path(const Options& options, int i) {
     return fmt::format("/apis/route.openshift.io/v1/namespaces/{}{}/routes", options.namespace_prefix,
@@ -136,13 +135,6 @@ private:
     std::string answer_;
 };
 
-double percentile(std::vector<float>& values, double share) {
-    if (values.empty()) return 0;
-    const auto at = static_cast<std::ptrdiff_t>(share * static_cast<double>(values.size() - 1));
-    std::nth_element(values.begin(), values.begin() + at, values.end());
-    return values[static_cast<std::size_t>(at)];
-}
-
 int run(const Options& options) {
     asio::ssl::context tls(asio::ssl::context::tls_client);
     tls.load_verify_file(options.ca);
@@ -172,24 +164,17 @@ int run(const Options& options) {
 
     const std::string padding(static_cast<std::size_t>(options.payload), 'x');
     const std::int64_t run_id = now_ns();
-    const std::int64_t interval = 1'000'000'000 / options.rate;
     const int writes = options.rate * options.seconds;
     std::vector<float> acknowledged;
     int failures = 0;
-    std::int64_t next = now_ns();
-    const std::int64_t started = next;
-    for (int i = 0; i < writes; ++i, next += interval) {
-        // Yields the last moments instead of sleeping through them: a late write would measure the timer.
-        while (now_ns() < next)
-            std::this_thread::sleep_for(std::chrono::nanoseconds(std::max<std::int64_t>(0, next - now_ns() - 60'000)));
+    const double seconds = paced(options.rate, options.seconds, [&](int i) {
         const std::int64_t sent = now_ns();
         const std::string body = fmt::format(
             R"({{"apiVersion":"route.openshift.io/v1","kind":"Route","metadata":{{"name":"w{}-{}","annotations":{{"sentAt":"{:020}","pad":"{}"}}}},"spec":{{"host":"w.example.com","to":{{"name":"web"}}}}}})",
             run_id, i, sent, padding);
         if (setup.post(routes_path(options, i), body) != 201) ++failures;
         acknowledged.push_back(static_cast<float>(static_cast<double>(now_ns() - sent) / 1e6));
-    }
-    const double seconds = static_cast<double>(now_ns() - started) / 1e9;
+    });
     std::this_thread::sleep_for(std::chrono::seconds(2));  // whatever is still under way arrives
     work.reset();
     io.stop();
