@@ -1,0 +1,23 @@
+// The controllers of one simulated process, as an actor; and which ones there are. To simulate another, add it to
+// add_controllers(). One thread.
+#pragma once
+
+#include <string>
+
+#include "control/manager.h"
+#include "simulation/world.h"
+
+namespace fairlead::simulation {
+
+class ControllersActor final : public Actor {
+public:
+    explicit ControllersActor(Process& process) : process_(process) {}
+    [[nodiscard]] bool ready(const World& world) const override;
+    [[nodiscard]] SimTime due(const World& world) const override;
+    void step(World& world) override;
+
+private:
+    Process& process_;
+};
+
+}  // namespace fairlead::simulation

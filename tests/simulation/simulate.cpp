@@ -1,0 +1,87 @@
+// `./dev simulate`: runs seeds until one fails, and says how to see it again.
+#include <fmt/core.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <string_view>
+
+#include "base/text.h"
+#include "simulation/client.h"
+#include "simulation/simulation.h"
+
+namespace {
+
+using Steady = std::chrono::steady_clock;
+
+struct Arguments {
+    std::int64_t seeds = 1000;
+    std::int64_t start = 1;
+    bool trace = false;
+};
+
+int usage() {
+    fmt::print(stderr, "usage: simulate [--seeds N] [--start S] [--trace]\n");
+    return 2;
+}
+
+bool read(int argc, char** argv, Arguments& arguments) {
+    for (int i = 1; i < argc; ++i) {
+        const std::string_view name = argv[i];
+        if (name == "--trace") {
+            arguments.trace = true;
+            continue;
+        }
+        const auto value = i + 1 < argc ? fairlead::parse_int(argv[++i]) : std::nullopt;
+        if (!value || *value < 0) return false;
+        if (name == "--seeds") {
+            arguments.seeds = *value;
+        } else if (name == "--start") {
+            arguments.start = *value;
+        } else {
+            return false;
+        }
+    }
+    return true;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+    using namespace fairlead::simulation;
+    Arguments arguments;
+    if (!read(argc, argv, arguments)) return usage();
+    Surroundings around;
+    const auto began = Steady::now();
+    auto shown = began;
+    std::uint64_t commits = 0;
+    std::uint64_t acknowledged = 0;
+    std::uint64_t unknown = 0;
+    std::uint64_t terms = 0;
+    const bool terminal = ::isatty(STDOUT_FILENO) != 0;
+    const auto seconds = [&] { return std::chrono::duration<double>(Steady::now() - began).count(); };
+    for (std::int64_t done = 0; done < arguments.seeds; ++done) {
+        Settings settings;
+        settings.seed = static_cast<std::uint64_t>(arguments.start + done);
+        settings.print = arguments.trace;
+        const auto report = simulate(settings, around);
+        if (report.violation) {
+            fmt::print("{}{}", terminal ? "\n" : "", report.text);
+            return 1;
+        }
+        commits += report.commits;
+        acknowledged += report.acknowledged;
+        unknown += report.unknown;
+        terms += report.terms;
+        if (terminal && Steady::now() - shown > std::chrono::seconds(1)) {
+            shown = Steady::now();
+            fmt::print("\r{} of {} seeds clean, {:.0f} a second ", done + 1, arguments.seeds,
+                       static_cast<double>(done + 1) / seconds());
+            (void)std::fflush(stdout);
+        }
+    }
+    fmt::print("{}{} seeds from {} are clean: {} commits, {} writes acknowledged, {} with unknown outcome, ",
+               terminal ? "\r" : "", arguments.seeds, arguments.start, commits, acknowledged, unknown);
+    fmt::print("{} terms of leaders, {:.1f} s, {:.0f} seeds a second\n", terms, seconds(),
+               static_cast<double>(arguments.seeds) / seconds());
+    return 0;
+}

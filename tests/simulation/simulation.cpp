@@ -1,0 +1,60 @@
+#include "simulation/simulation.h"
+
+#include <fmt/core.h>
+
+#include "simulation/client.h"
+
+namespace fairlead::simulation {
+
+namespace {
+
+constexpr int release_attempts = 20;
+// What failed while things went wrong has come back by then.
+constexpr std::chrono::seconds calm = longest_backoff + std::chrono::seconds(5);
+// No controller waits longer before it would write again: then nothing more will come. The longest is the removal of
+// events, which looks at its clock once a minute.
+constexpr std::chrono::seconds silence = event_ttl + std::chrono::seconds(65);
+
+void play(World& world, const Settings& settings) {
+    for (std::size_t turn = 0; turn < settings.steps && !world.failed(); ++turn) world.step();
+    if (world.failed()) return;
+    world.journal.line("the clients stop, and nothing goes wrong any more");
+    world.stop_clients();
+    world.become_quiet(calm);
+    if (world.failed()) return;
+    world.journal.line("the clients let go of what they hold");
+    for (int attempt = 0; attempt < release_attempts && !Releaser::release_all(world); ++attempt) world.step();
+    world.become_quiet(silence);
+    if (world.failed()) return;
+    world.store->check_all();
+    world.ledger.check_all();
+}
+
+std::string describe(const Settings& settings, const Journal& journal) {
+    const auto& violation = *journal.violation();
+    std::string text = fmt::format("seed {} violates \"{}\":\n  {}\nthe last steps:\n", settings.seed,
+                                   name_of(violation.invariant), violation.what);
+    for (const auto& line : journal.tail()) text += line + "\n";
+    text += fmt::format("replay: ./dev simulate --seeds 1 --start {} --trace\n", settings.seed);
+    return text;
+}
+
+}  // namespace
+
+Report simulate(const Settings& settings, Surroundings& around) {
+    World world(settings, around);
+    play(world, settings);
+    Report report;
+    report.seed = settings.seed;
+    report.violation = world.journal.violation();
+    report.hash = world.journal.hash();
+    report.lines = world.journal.lines();
+    report.commits = world.store->commits();
+    report.acknowledged = world.ledger.acknowledged();
+    report.unknown = world.ledger.unknown();
+    report.terms = world.leadership.terms();
+    if (report.violation) report.text = describe(settings, world.journal);
+    return report;
+}
+
+}  // namespace fairlead::simulation
