@@ -81,6 +81,7 @@ public:
         : shared_(shared),
           dead_(std::move(dead)),
           table_(std::move(table)),
+          after_(after),
           place_(shared.truth_.first_after(table_, after)),
           up_to_(after),
           cursor_(std::move(cursor)) {}
@@ -106,6 +107,8 @@ public:
 private:
     void check(const Batch& batch) {
         const auto& changes = shared_.truth_.changes(table_);
+        // A watch from the future skips what happens until then.
+        while (place_ < changes.size() && changes[place_].revision <= after_) ++place_;
         for (const auto& event : batch.events) {
             if (place_ >= changes.size()) {
                 return wrong(
@@ -132,6 +135,7 @@ private:
     SimStore& shared_;
     std::shared_ptr<bool> dead_;
     std::string table_;
+    Revision after_;
     std::size_t place_;  // in the truth's changes
     Revision up_to_;
     std::unique_ptr<store::Cursor> cursor_;
