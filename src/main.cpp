@@ -10,12 +10,18 @@
 
 #include "apiserver/api_server.h"
 #include "apiserver/identity.h"
+#include "apiserver/local_client.h"
 #include "base/clock.h"
 #include "base/files.h"
 #include "base/log.h"
 #include "base/metrics.h"
 #include "base/random.h"
+#include "base/text.h"
 #include "cli/command_line.h"
+#include "control/control_thread.h"
+#include "controller/event_expiry.h"
+#include "controller/garbage_collector.h"
+#include "controller/namespace_lifecycle.h"
 #include "net/server.h"
 #include "resource/kind.h"
 #include "store/embedded.h"
@@ -76,6 +82,49 @@ void allow_many_files() {
     (void)setrlimit(RLIMIT_NOFILE, &files);
 }
 
+// One name per data dir and machine: the data dir is ours alone (serve.lock), so after a crash we find our own name on
+// the lease and go on at once, instead of waiting for its end.
+control::ManagerOptions manager_options(const cli::ServeOptions& options) {
+    char host[256] = {};
+    if (::gethostname(host, sizeof(host) - 1) != 0) host[0] = '\0';
+    std::error_code ignored;
+    const auto dir = std::filesystem::weakly_canonical(options.data_dir, ignored);
+    control::ManagerOptions manager;
+    manager.election = control::ElectionOptions{};
+    manager.election->identity = fmt::format("{}_{}", host, sha256_hex(dir.string()).substr(0, 12));
+    return manager;
+}
+
+// Everything that the role `controllers` is made of. Writes: reconciler -> Client -> LocalClient -> FencedStore -> the
+// store; reads: the store -> informers.
+struct Controllers {
+    Controllers(const cli::ServeOptions& options, const resource::Kinds& kinds, store::Store& store, const Clock& clock,
+                Random& random, Log& log, Metrics& metrics)
+        : fenced(store, fence, clock),
+          client(kinds, fenced, clock, random),
+          leases(kinds, store, clock, random),
+          manager({kinds, store, client, leases, fence, clock, random, log, metrics}, manager_options(options)) {
+        manager.add("namespace-lifecycle",
+                    [](auto& context) { return std::make_unique<controller::NamespaceLifecycle>(context); });
+        manager.add("garbage-collector",
+                    [](auto& context) { return std::make_unique<controller::GarbageCollector>(context); });
+        const controller::EventExpiryOptions expiry{options.event_ttl};
+        manager.add("event-expiry",
+                    [expiry](auto& context) { return std::make_unique<controller::EventExpiry>(context, expiry); });
+        thread.emplace(manager, clock);
+    }
+    [[nodiscard]] std::optional<std::string> problem() const {
+        if (manager.synced()) return std::nullopt;
+        return "the controllers have not read everything yet";
+    }
+
+    control::Fence fence;
+    control::FencedStore fenced;
+    apiserver::LocalClient client, leases;
+    control::Manager manager;
+    std::optional<control::ControlThread> thread;  // last: steps the manager
+};
+
 int serve(const cli::ServeOptions& options) {
     const sigset_t stop_signals = block_stop_signals();
     allow_many_files();
@@ -101,6 +150,12 @@ int serve(const cli::ServeOptions& options) {
     apiserver::ApiOptions api_options;
     api_options.version = version;
     apiserver::ApiServer api(api_options, kinds, **store, clock, random, log, metrics);
+
+    std::optional<Controllers> controllers;
+    if (options.controllers) {
+        controllers.emplace(options, kinds, **store, clock, random, log, metrics);
+        api.add_ready_check("controllers", [&controllers] { return controllers->problem(); });
+    }
 
     auto identity = apiserver::ensure_identity(options.data_dir, apiserver::server_names(host_of(options.api_listen)),
                                                clock, random, log);
@@ -137,6 +192,7 @@ int serve(const cli::ServeOptions& options) {
     notify_service_manager("STOPPING=1");
     api.drain();
     (*server)->shutdown(shutdown_grace);
+    if (controllers) controllers->thread->stop();
     std::filesystem::remove(options.data_dir / "run.json", error);
     return 0;
 }

@@ -172,10 +172,7 @@ Outcome<Reply> Rest::delete_object(const Target& target, const DeleteOptions& op
             reply.body = success_json(kind, target.name, json::string_at(*object, "metadata.uid"));
             if (options.dry_run) return reply;
             const auto removed = store_.commit_and_wait({store::remove(key, expect, last_state(**current))});
-            if (removed) {
-                if (kind.scope == resource::Scope::namespaced) finish_namespace(target.namespace_);
-                return reply;
-            }
+            if (removed) return reply;
             if (removed.error().code != Errc::conflict && removed.error().code != Errc::not_found) {
                 return refuse(from_error(removed.error()));
             }

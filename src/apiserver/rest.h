@@ -75,8 +75,7 @@ public:
     Reply remove(const Target& target, const QueryOptions& options, const Body& body);
     Reply remove_collection(const Target& target, const QueryOptions& options, const Body& body);
 
-    // Makes what every server has: the namespace "default". Goes on with the removal of namespaces that were
-    // terminating when the server stopped. Idempotent; before serving.
+    // Makes what every server has: the namespace "default". Idempotent; before serving.
     Result<void> prepare();
 
 private:
@@ -144,10 +143,8 @@ private:
 
     // --- namespaces.cpp ---
     Outcome<Reply> delete_namespace(const Target& target, const DeleteOptions& options);
-    Outcome<void> delete_content(std::string_view ns);
-    [[nodiscard]] bool has_content(std::string_view ns) const;
-    // Removes a terminating namespace once nothing is left in it and nobody holds it. Called after every removal.
-    void finish_namespace(std::string_view ns);
+    // Neither metadata.finalizers nor spec.finalizers: a deleted namespace is gone with the last of them.
+    [[nodiscard]] static bool nobody_holds(const json::Value& ns);
     [[nodiscard]] bool is_namespace(const Kind& kind) const { return &kind == namespaces_; }
 
     // --- read.cpp ---

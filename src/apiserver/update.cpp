@@ -177,7 +177,8 @@ Outcome<std::optional<Reply>> Rest::commit_change(const Target& target, const st
     }
     const auto key = store_key(kind, target.namespace_, target.name);
     const auto expect = store::Expect::at(current->modified());
-    const bool complete = !is_namespace(kind) && being_deleted(change.object) && finalizers_of(change.object).empty();
+    const bool free = is_namespace(kind) ? nobody_holds(change.object) : finalizers_of(change.object).empty();
+    const bool complete = free && being_deleted(change.object);
     std::vector<store::Op> ops;
     if (complete) {
         ops.push_back(store::remove(key, expect, stored_form(change.object)));
@@ -191,8 +192,6 @@ Outcome<std::optional<Reply>> Rest::commit_change(const Target& target, const st
         return refuse(from_error(committed.error()));
     }
     reply.body = committed->objects.front()->value();
-    if (complete) finish_namespace(target.namespace_);
-    if (is_namespace(kind) && being_deleted(change.object)) finish_namespace(target.name);
     return reply;
 }
 

@@ -183,6 +183,8 @@ The file of --config is YAML with the names of the options:
     command->add_option("--config", to.config, "YAML file with these options; what is typed wins");
     command->add_option("--apply", to.apply, "Manifests to apply at start: file or folder, repeatable")
         ->allow_extra_args(false);
+    command->add_option("--roles", to.roles, "What this process does: api,controllers (default) or api");
+    command->add_option("--event-ttl", to.event_ttl, "How long Events are kept after they last happened (default 1h)");
     command->add_option("--log-level", to.log_level, "debug, info (default), warn or error");
     command->add_option("--log-format", to.log_format, "text (default) or json");
     command->callback([this] { action_ = [this] { return run_serve(); }; });

@@ -16,6 +16,8 @@ struct ServeOptions {
     std::string api_listen = "127.0.0.1:7443";
     std::string store = "embedded:";  // or "memory:"
     std::vector<std::string> apply;   // manifests applied at start
+    bool controllers = true;          // --roles api,controllers
+    std::chrono::milliseconds event_ttl = std::chrono::hours(1);
     LogLevel log_level = LogLevel::info;
     LogFormat log_format = LogFormat::text;
 };

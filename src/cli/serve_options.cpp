@@ -35,6 +35,33 @@ Result<void> check_listen(const std::string& listen) {
     return {};
 }
 
+// What this process does. The API is always one of them: an embedded store belongs to one process, so controllers
+// without it would have nothing to control.
+Result<void> fill_roles(ServeOptions& options, const std::string& roles) {
+    bool api = false;
+    options.controllers = false;
+    for (const auto role : split(roles, ',')) {
+        if (trim(role) == "api") {
+            api = true;
+        } else if (trim(role) == "controllers") {
+            options.controllers = true;
+        } else {
+            return fail(Errc::invalid, "--roles", fmt::format("\"{}\" is neither api nor controllers", trim(role)));
+        }
+    }
+    if (!api) return fail(Errc::invalid, "--roles", fmt::format("\"{}\" lacks api, which every server has", roles));
+    return {};
+}
+
+Result<void> fill_event_ttl(ServeOptions& options, const std::string& text) {
+    const auto ttl = parse_duration(text);
+    if (!ttl || ttl->count() <= 0) {
+        return fail(Errc::invalid, "--event-ttl", fmt::format("\"{}\" is no duration above 0 such as 1h or 90s", text));
+    }
+    options.event_ttl = *ttl;
+    return {};
+}
+
 }  // namespace
 
 Result<void> fill_from_config(ServeArguments& arguments, std::string_view yaml) {
@@ -44,11 +71,10 @@ Result<void> fill_from_config(ServeArguments& arguments, std::string_view yaml) 
     const auto& document = documents->front();
     const auto* members = document.value.if_object();
     if (documents->size() != 1 || members == nullptr) return fail(Errc::invalid, "one YAML map is expected");
-    const std::map<std::string_view, std::optional<std::string>*> texts = {{"data-dir", &arguments.data_dir},
-                                                                           {"api-listen", &arguments.api_listen},
-                                                                           {"store", &arguments.store},
-                                                                           {"log-level", &arguments.log_level},
-                                                                           {"log-format", &arguments.log_format}};
+    const std::map<std::string_view, std::optional<std::string>*> texts = {
+        {"data-dir", &arguments.data_dir},   {"api-listen", &arguments.api_listen}, {"store", &arguments.store},
+        {"log-level", &arguments.log_level}, {"log-format", &arguments.log_format}, {"roles", &arguments.roles},
+        {"event-ttl", &arguments.event_ttl}};
     for (const auto& member : *members) {
         const std::string_view name(member.key().data(), member.key().size());
         const auto where = fmt::format("line {}", document.line_of(name));
@@ -76,6 +102,14 @@ Result<ServeOptions> serve_options(const ServeArguments& arguments, const Termin
     if (auto fine = check_listen(options.api_listen); !fine) return fail(std::move(fine.error()));
     if (options.store != "embedded:" && options.store != "memory:") {
         return fail(Errc::invalid, "--store", fmt::format("\"{}\" is neither embedded: nor memory:", options.store));
+    }
+    if (arguments.roles) {
+        if (auto filled = fill_roles(options, *arguments.roles); !filled) return fail(std::move(filled.error()));
+    }
+    if (arguments.event_ttl) {
+        if (auto filled = fill_event_ttl(options, *arguments.event_ttl); !filled) {
+            return fail(std::move(filled.error()));
+        }
     }
     if (arguments.log_level) {
         const auto level = parse_log_level(*arguments.log_level);

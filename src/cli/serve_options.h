@@ -15,7 +15,7 @@ struct Terminal;
 
 // As typed; nothing = not typed.
 struct ServeArguments {
-    std::optional<std::string> data_dir, api_listen, store, log_level, log_format, config;
+    std::optional<std::string> data_dir, api_listen, store, log_level, log_format, config, roles, event_ttl;
     std::vector<std::string> apply;
 };
 

@@ -77,7 +77,7 @@ void Elector::observe(const json::Value& object, const resource::Lease& lease) {
     observed_.since = parts_.clock.monotonic();
 }
 
-Elector::Attempt Elector::create(MonotonicTime started) {
+json::Value Elector::new_lease() const {
     resource::Lease lease;
     const auto now = rfc3339_micros(parts_.clock.now());
     lease.metadata.name = options_.name;
@@ -90,7 +90,19 @@ Elector::Attempt Elector::create(MonotonicTime started) {
     auto body = resource::encode(lease);
     json::set_at(body, "apiVersion", json::Value(parts_.leases.api_version()));
     json::set_at(body, "kind", json::Value(parts_.leases.name));
-    const auto created = client_.create(id(), std::move(body));
+    return body;
+}
+
+Elector::Attempt Elector::create(MonotonicTime started) {
+    auto created = client_.create(id(), new_lease());
+    if (!created && created.error().code == Errc::not_found) {
+        json::Value ns;
+        json::set_at(ns, "apiVersion", json::Value(parts_.namespaces.api_version()));
+        json::set_at(ns, "kind", json::Value(parts_.namespaces.name));
+        json::set_at(ns, "metadata.name", json::Value(options_.namespace_));
+        created = client_.create({&parts_.namespaces, "", options_.namespace_}, std::move(ns));
+        if (created || created.error().code == Errc::already_exists) created = client_.create(id(), new_lease());
+    }
     if (created) return hold(started, *created);
     if (created.error().code == Errc::already_exists) return Attempt::not_ours;
     parts_.log.warn("cannot make the lease", {{"lease", id().key()}, {"why", created.error().text()}});

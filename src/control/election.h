@@ -30,7 +30,8 @@ struct ElectionOptions {
 
 struct ElectionParts {
     const resource::Kind& leases;
-    Transport& transport;  // not fenced
+    const resource::Kind& namespaces;  // the lease's is made if it is not there
+    Transport& transport;              // not fenced
     Fence& fence;
     const Clock& clock;
     Random& random;
@@ -63,6 +64,7 @@ private:
     enum class Attempt { held, not_ours, failed };
     Attempt attempt(MonotonicTime started);
     Attempt create(MonotonicTime started);
+    [[nodiscard]] json::Value new_lease() const;
     Attempt take(MonotonicTime started, json::Value object, const resource::Lease& lease);
     void observe(const json::Value& object, const resource::Lease& lease);
     Attempt hold(MonotonicTime started, const json::Value& written);

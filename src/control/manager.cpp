@@ -6,6 +6,7 @@
 #include "base/log.h"
 #include "base/random.h"
 #include "resource/kinds/event.h"
+#include "resource/kinds/namespace.h"
 
 namespace fairlead::control {
 
@@ -44,6 +45,7 @@ Manager::Manager(const ManagerParts& parts, ManagerOptions options)
               known_kind(resource::event_kind()), parts.clock, parts.random, parts.metrics, options_.events) {
     if (options_.election) {
         const ElectionParts election{known_kind(resource::lease_kind()),
+                                     known_kind(resource::namespace_kind()),
                                      parts_.leases,
                                      parts_.fence,
                                      parts_.clock,

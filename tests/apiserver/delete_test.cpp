@@ -132,30 +132,41 @@ TEST_F(Namespaces, DefaultExistsFromTheStart) {
     EXPECT_EQ(world.store->revision(), revision) << "preparing twice changes nothing";
 }
 
-TEST_F(Namespaces, AnEmptyOneGoesAtOnce) {
+TEST_F(Namespaces, AreMarkedAndGoWithTheirLastFinalizer) {
     const auto answer = world.remove("/api/v1/namespaces/n");
     EXPECT_EQ(answer.code, 200);
     EXPECT_EQ(answer.at("status.phase"), "Terminating");
+    EXPECT_EQ(answer.at("metadata.deletionTimestamp"), "2023-11-14T22:13:20Z");
+    EXPECT_EQ(json::serialize(*json::find(answer.value, "spec.finalizers")), R"(["kubernetes"])");
+    EXPECT_EQ(world.remove("/api/v1/namespaces/n").body, answer.body) << "a second delete changes nothing";
+    const auto released = world.put("/api/v1/namespaces/n/finalize", R"({"metadata":{"name":"n"},"spec":{}})");
+    EXPECT_EQ(released.code, 200) << released.body;
     EXPECT_EQ(world.get("/api/v1/namespaces/n").code, 404);
 }
 
-TEST_F(Namespaces, TakesItsContentAlong) {
-    for (int i = 0; i < 600; ++i) ASSERT_EQ(fill("r" + std::to_string(i)).code, 201);
-    world.post("/api/v1/namespaces/n/secrets", R"({"metadata":{"name":"s"}})");
-    world.make_route("stays");
-    EXPECT_EQ(world.remove("/api/v1/namespaces/n").code, 200);
-    EXPECT_EQ(world.get("/api/v1/namespaces/n").code, 404);
-    EXPECT_EQ(world.get("/apis/traffic.example.io/v1/routes").names(), (std::vector<std::string>{"stays"}));
-    EXPECT_TRUE(world.get("/api/v1/secrets").names().empty());
-}
-
-TEST_F(Namespaces, WaitsForFinalizersAndTakesNothingNew) {
-    fill("held", R"(,"finalizers":["x.io/f"])");
-    fill("free");
-    EXPECT_EQ(world.remove("/api/v1/namespaces/n").code, 200);
+TEST_F(Namespaces, MetadataFinalizersHoldThemToo) {
+    world.merge("/api/v1/namespaces/n", R"({"metadata":{"finalizers":["x.io/f"]}})");
+    world.remove("/api/v1/namespaces/n");
+    world.put("/api/v1/namespaces/n/finalize", R"({"metadata":{"name":"n"},"spec":{"finalizers":[]}})");
     EXPECT_EQ(world.get("/api/v1/namespaces/n").at("status.phase"), "Terminating");
-    EXPECT_EQ(world.get("/apis/traffic.example.io/v1/namespaces/n/routes").names(), (std::vector<std::string>{"held"}));
+    world.merge("/api/v1/namespaces/n", R"({"metadata":{"finalizers":null}})");
+    EXPECT_EQ(world.get("/api/v1/namespaces/n").code, 404);
+}
 
+TEST_F(Namespaces, WithoutFinalizersGoAtOnce) {
+    world.put("/api/v1/namespaces/n/finalize", R"({"metadata":{"name":"n"},"spec":{"finalizers":[]}})");
+    EXPECT_EQ(world.remove("/api/v1/namespaces/n").code, 200);
+    EXPECT_EQ(world.get("/api/v1/namespaces/n").code, 404);
+}
+
+TEST_F(Namespaces, ThoseOfTheServerStay) {
+    for (const auto* name : {"default", "kube-system"}) {
+        EXPECT_EQ(world.remove(std::string("/api/v1/namespaces/") + name).code, 403) << name;
+    }
+}
+
+TEST_F(Namespaces, TakeNothingNewWhileTerminating) {
+    world.remove("/api/v1/namespaces/n");
     const auto refused = fill("late");
     EXPECT_EQ(refused.code, 403);
     EXPECT_EQ(refused.reason(), "Forbidden");
@@ -165,9 +176,6 @@ TEST_F(Namespaces, WaitsForFinalizersAndTakesNothingNew) {
     const auto& cause = json::find(refused.value, "details.causes")->get_array()[0];
     EXPECT_EQ(json::string_at(cause, "reason"), "NamespaceTerminating");
     EXPECT_EQ(json::string_at(cause, "field"), "metadata.namespace");
-
-    world.merge("/apis/traffic.example.io/v1/namespaces/n/routes/held", R"({"metadata":{"finalizers":null}})");
-    EXPECT_EQ(world.get("/api/v1/namespaces/n").code, 404);
 }
 
 TEST_F(Namespaces, ForeignFinalizersAreReleasedThroughFinalize) {
@@ -180,19 +188,6 @@ TEST_F(Namespaces, ForeignFinalizersAreReleasedThroughFinalize) {
         world.put("/api/v1/namespaces/n/finalize", R"({"metadata":{"name":"n"},"spec":{"finalizers":[]}})");
     EXPECT_EQ(released.code, 200) << released.body;
     EXPECT_EQ(world.get("/api/v1/namespaces/n").code, 404);
-}
-
-TEST_F(Namespaces, RemovalGoesOnAfterARestart) {
-    fill("r");
-    // What a crash between marking the namespace and removing its content leaves behind.
-    auto object = world.get("/api/v1/namespaces/n").value;
-    json::set_at(object, "metadata.deletionTimestamp", "2023-11-14T22:13:20Z");
-    const auto committed = world.store->commit_and_wait(
-        {store::put({"/namespaces", "n"}, store::Expect::present(), {json::serialize(object), std::string::npos})});
-    ASSERT_TRUE(committed);
-    EXPECT_TRUE(world.rest.prepare());
-    EXPECT_EQ(world.get("/api/v1/namespaces/n").code, 404);
-    EXPECT_TRUE(world.get("/apis/traffic.example.io/v1/namespaces/n/routes").names().empty());
 }
 
 TEST_F(Namespaces, DryRunKeepsEverything) {
