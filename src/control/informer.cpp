@@ -113,7 +113,7 @@ void Informer::follow(std::size_t max) {
         }
     }
     up_to_ = std::max(up_to_, batch->up_to);
-    if (batch->events.size() >= max) news_->store(true);
+    if (!batch->events.empty()) news_->store(true);  // only an empty batch says that there is no more
 }
 
 void Informer::put(const store::ObjectRef& object) {

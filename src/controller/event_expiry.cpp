@@ -12,8 +12,6 @@ namespace {
 
 constexpr const char* the_key = "expire";
 constexpr std::size_t batch = 64;  // removals per turn; each waits for the disk
-// The wall clock may jump while we wait by the other one; then we are late by no more than this.
-constexpr std::chrono::minutes longest_wait{1};
 
 }  // namespace
 
@@ -47,21 +45,20 @@ void EventExpiry::changed(const store::ObjectRef& before, const store::ObjectRef
     forget(after->name());
     const auto event = json::parse(after->value());
     const auto now = context_.clock().now();
-    const auto end =
-        (event ? last_seen(*event, now) : now) + std::chrono::duration_cast<WallTime::duration>(options_.ttl);
+    // At most the TTL from now, however old it says it is.
+    const std::chrono::nanoseconds wait = (event ? last_seen(*event, now) : now) + options_.ttl - now;
+    const auto end = context_.clock().monotonic() + wait;
     const std::string name(after->name());
     ends_.emplace(end, name);
     end_of_.emplace(name, end);
-    if (ends_.begin()->second == name) context_.enqueue_after(the_key, end - now);
+    if (ends_.begin()->second == name) context_.enqueue_after(the_key, wait);
 }
 
 Result<control::Again> EventExpiry::reconcile(const control::Key&) {
     for (std::size_t done = 0; !ends_.empty(); ++done) {
         const auto [end, name] = *ends_.begin();
-        const auto wait = end - context_.clock().now();
-        if (wait.count() > 0) {
-            return control::Again::in(std::min<std::chrono::nanoseconds>(wait, longest_wait));
-        }
+        const auto wait = end - context_.clock().monotonic();
+        if (wait.count() > 0) return control::Again::in(wait);
         if (done == batch) return control::Again::now();
         const auto stored = events_.get(name);
         control::DeleteOptions exactly;

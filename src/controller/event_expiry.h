@@ -28,8 +28,9 @@ private:
     control::Context& context_;
     control::Informer& events_;
     EventExpiryOptions options_;
-    std::set<std::pair<WallTime, std::string>> ends_;
-    std::map<std::string, WallTime, std::less<>> end_of_;
+    // By the clock that does not jump: a wall clock that is set back must not keep events for longer.
+    std::set<std::pair<MonotonicTime, std::string>> ends_;
+    std::map<std::string, MonotonicTime, std::less<>> end_of_;
 };
 
 // When the event last happened, as its writer says, but not before it was made and not after `now`: neither an old

@@ -44,11 +44,6 @@ json::Array references_that_do_not_block(const json::Value& object) {
     return list;
 }
 
-bool names(const Node& node, std::string_view uid, bool blocking_only) {
-    return std::any_of(node.owners.begin(), node.owners.end(),
-                       [&](const Owner& owner) { return owner.uid == uid && (owner.blocks || !blocking_only); });
-}
-
 }  // namespace
 
 GarbageCollector::GarbageCollector(control::Context& context) : context_(context), graph_(context.kinds()) {
@@ -117,11 +112,8 @@ Result<control::Again> GarbageCollector::orphan_dependents(const Node& node) {
 
 Result<control::Again> GarbageCollector::finish_foreground(const Node& node) {
     if (const auto again = behind(node)) return *again;
-    for (const auto& key : graph_.dependents(node.uid)) {
-        const auto* dependent = graph_.find(key);
-        // Its removal, or its letting go, asks for this key again.
-        if (dependent && names(*dependent, node.uid, true)) return Again::no();
-    }
+    // The removal of what blocks it, or its letting go, asks for this key again.
+    if (graph_.blocked(node)) return Again::no();
     return release(node, foreground_finalizer);
 }
 

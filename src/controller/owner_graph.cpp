@@ -1,5 +1,7 @@
 #include "controller/owner_graph.h"
 
+#include <algorithm>
+
 #include "control/finalizers.h"
 
 namespace fairlead::controller {
@@ -54,6 +56,9 @@ Node read_node(const resource::Kind& kind, const store::Object& stored, const js
     node.deleting = control::being_deleted(object);
     node.orphan = control::has_finalizer(object, "orphan");
     node.foreground = control::has_finalizer(object, "foregroundDeletion");
+    const auto* finalizers = json::find(object, "metadata.finalizers");
+    const auto own = static_cast<std::size_t>(node.orphan) + static_cast<std::size_t>(node.foreground);
+    node.held = finalizers && finalizers->is_array() && finalizers->get_array().size() > own;
     return node;
 }
 
@@ -92,19 +97,66 @@ void OwnerGraph::erase(const std::string& key) {
     nodes_.erase(found);
 }
 
+std::string OwnerGraph::key_of(const Node& dependent, const Owner& owner) const {
+    const auto* kind = kind_of(owner);
+    if (!kind) return {};
+    if (kind->scope == resource::Scope::cluster) return node_key(*kind, owner.name);
+    return node_key(*kind, std::string(dependent.namespace_()) + "/" + owner.name);
+}
+
 // The owners that wait for this object to go, or to let go of them.
 void OwnerGraph::ask_owners(const Node& node, std::vector<std::string>& keys) const {
     for (const auto& owner : node.owners) {
-        const auto* kind = kind_of(owner);
-        if (!kind) continue;
-        auto name = owner.name;
-        if (kind->scope == resource::Scope::namespaced) name = std::string(node.namespace_()) + "/" + owner.name;
-        auto key = node_key(*kind, name);
+        auto key = key_of(node, owner);
         const auto* found = find(key);
         if (found && found->uid == owner.uid && (found->waiting() || found->orphaning())) {
             keys.push_back(std::move(key));
         }
     }
+}
+
+std::vector<std::string> OwnerGraph::blockers(const std::string& key, const Node& node) const {
+    std::vector<std::string> blocking;
+    for (const auto& dependent : dependents(node.uid)) {
+        const auto* found = find(dependent);
+        if (!found) continue;
+        const bool blocks = std::any_of(found->owners.begin(), found->owners.end(), [&](const Owner& owner) {
+            return owner.blocks && owner.uid == node.uid && key_of(*found, owner) == key;
+        });
+        if (blocks) blocking.push_back(dependent);
+    }
+    return blocking;
+}
+
+bool OwnerGraph::blocked(const Node& node) const {
+    const auto start = node_key(*node.kind, node.name);
+    // Everything that it waits for, directly or through others; for each of them, who waits for it.
+    std::map<std::string, std::vector<std::string>> waiters;
+    std::vector<std::string> next{start};
+    std::set<std::string> asked{start};
+    while (!next.empty()) {
+        const auto key = std::move(next.back());
+        next.pop_back();
+        const auto* waiting = key == start ? &node : find(key);
+        for (auto& blocker : blockers(key, *waiting)) {
+            const auto* found = find(blocker);
+            if (!found->waiting() || found->held) return true;  // it goes, or is let go, by itself
+            waiters[blocker].push_back(key);
+            if (asked.insert(blocker).second) next.push_back(std::move(blocker));
+        }
+    }
+    // Only a circle remains if the node is waited for by all of them.
+    std::set<std::string> circle;
+    next = {start};
+    while (!next.empty()) {
+        const auto key = std::move(next.back());
+        next.pop_back();
+        for (const auto& waiter : waiters[key]) {
+            if (circle.insert(waiter).second) next.push_back(waiter);
+        }
+    }
+    return std::any_of(waiters.begin(), waiters.end(),
+                       [&](const auto& one) { return !one.second.empty() && !circle.contains(one.first); });
 }
 
 std::string OwnerGraph::uid_of(const Node* known, const store::ObjectRef& object) const {

@@ -30,6 +30,7 @@ struct Node {
     bool deleting = false;
     bool orphan = false;      // waits until its dependents have let go of it
     bool foreground = false;  // waits until the dependents that block it are gone
+    bool held = false;        // somebody else's finalizer is on it too
 
     [[nodiscard]] bool orphaning() const { return deleting && orphan; }
     [[nodiscard]] bool waiting() const { return deleting && foreground; }
@@ -52,6 +53,9 @@ public:
     [[nodiscard]] const Node* find(std::string_view key) const;
     // Keys of the objects that name this uid as an owner.
     [[nodiscard]] const std::set<std::string>& dependents(std::string_view uid) const;
+    // Whether a node that is deleted in the foreground still has to wait for dependents. Those in a circle with it, all
+    // deleted in the foreground and held by nobody else, would wait for each other for ever: they do not count.
+    [[nodiscard]] bool blocked(const Node& node) const;
     // The kind that a reference means; the version does not matter. Null if there is none.
     [[nodiscard]] const resource::Kind* kind_of(const Owner& owner) const;
 
@@ -59,6 +63,11 @@ private:
     void insert(const std::string& key, Node node);
     void erase(const std::string& key);
     void ask_owners(const Node& node, std::vector<std::string>& keys) const;
+    // The key of the object that the reference means, whether it exists or not; empty for a kind that we do not serve.
+    [[nodiscard]] std::string key_of(const Node& dependent, const Owner& owner) const;
+    // Keys of the dependents that block the deletion of the node. Those whose reference cannot own, because it names an
+    // object of another namespace, do not: their going would never be noticed.
+    [[nodiscard]] std::vector<std::string> blockers(const std::string& key, const Node& node) const;
     [[nodiscard]] std::string uid_of(const Node* known, const store::ObjectRef& object) const;
 
     const resource::Kinds& kinds_;
