@@ -1,6 +1,8 @@
 #include "simulation/controllers.h"
 
 #include "controller/event_expiry.h"
+#include "controller/garbage_collector.h"
+#include "controller/namespace_lifecycle.h"
 
 namespace fairlead::simulation {
 
@@ -8,6 +10,12 @@ void add_controllers(control::Manager& manager) {
     // A key that failed while things went wrong must come back before the world counts as quiet.
     control::ControllerOptions options;
     options.backoff.cap = longest_backoff;
+    manager.add(
+        "garbage-collector",
+        [](control::Context& context) { return std::make_unique<controller::GarbageCollector>(context); }, options);
+    manager.add(
+        "namespace-lifecycle",
+        [](control::Context& context) { return std::make_unique<controller::NamespaceLifecycle>(context); }, options);
     manager.add(
         "event-expiry",
         [](control::Context& context) {

@@ -50,6 +50,7 @@ void Leadership::check_lease(const Writer& writer, const store::Op& op, const Ve
     const auto next = op.type == store::Op::Type::put ? read(op.value.bytes) : Record{};
     if (next.holder != old.holder) {
         if (!next.holder.empty()) ++terms_;
+        journal_.line(fmt::format("the lease goes from \"{}\" to \"{}\"", old.holder, next.holder));
         const auto since = now - renewed_;
         if (!old.holder.empty() && !next.holder.empty() && since < old.duration) {
             journal_.violate(Invariant::one_leader,

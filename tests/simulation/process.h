@@ -47,7 +47,8 @@ private:
 // What all runs share: the kinds are slow to make, and nobody looks at the log or the metrics.
 struct Surroundings {
     const resource::Kinds kinds = simulated_kinds();
-    Log log{LogLevel::error, LogFormat::text};
+    Log log{std::getenv("SIMLOG") ? LogLevel::debug : LogLevel::error,
+            LogFormat::text};  // controllers warn about every fault
     Metrics metrics;
 };
 

@@ -94,9 +94,15 @@ public:
             dropped_ = true;
             return fail(Errc::compacted, table_, "the watch was dropped");
         }
-        if (shared_.now_ < held_until_) return Batch{{}, up_to_};
+        if (shared_.now_ < held_until_ && shared_.faults_.delay_watch != 0) return Batch{{}, up_to_};
         if (dice.chance(shared_.faults_.delay_watch)) {
             held_until_ = shared_.later(longest_delay_ms);
+            // Whoever follows hears of it when there is something to read again, as the contract promises.
+            for (const auto& subscriber : shared_.subscribers_) {
+                if (subscriber->table == table_ && subscriber->dead == dead_) {
+                    shared_.wakes_.push_back({held_until_, subscriber});
+                }
+            }
             return Batch{{}, up_to_};
         }
         auto batch = cursor_->next(shared_.faults_.delay_watch != 0 ? dice.between(1, max) : max);
@@ -168,7 +174,10 @@ Result<store::Committed> SimStore::apply(const std::vector<store::Op>& ops, cons
     if (made.empty()) return result;
     committed_.push_back(ops);
     compare(*result, made, ops);
-    journal_.line(fmt::format("commit {} by {}: {}", result->revision, writer.name, show(ops)));
+    // Renewals would drown everything else; who takes the lease is told elsewhere.
+    if (made.front().first.table != "coordination.k8s.io/leases") {
+        journal_.line(fmt::format("commit {} by {}: {}", result->revision, writer.name, show(ops)));
+    }
     std::vector<std::string> tables;
     for (const auto& [key, change] : made) {
         if (hooks_.changed) hooks_.changed(writer, key, *change);

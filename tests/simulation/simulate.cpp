@@ -17,10 +17,11 @@ struct Arguments {
     std::int64_t seeds = 1000;
     std::int64_t start = 1;
     bool trace = false;
+    bool keep_going = false;  // names every failing seed instead of telling all about the first
 };
 
 int usage() {
-    fmt::print(stderr, "usage: simulate [--seeds N] [--start S] [--trace]\n");
+    fmt::print(stderr, "usage: simulate [--seeds N] [--start S] [--trace] [--keep-going]\n");
     return 2;
 }
 
@@ -29,6 +30,10 @@ bool read(int argc, char** argv, Arguments& arguments) {
         const std::string_view name = argv[i];
         if (name == "--trace") {
             arguments.trace = true;
+            continue;
+        }
+        if (name == "--keep-going") {
+            arguments.keep_going = true;
             continue;
         }
         const auto value = i + 1 < argc ? fairlead::parse_int(argv[++i]) : std::nullopt;
@@ -57,6 +62,7 @@ int main(int argc, char** argv) {
     std::uint64_t acknowledged = 0;
     std::uint64_t unknown = 0;
     std::uint64_t terms = 0;
+    std::int64_t failed = 0;
     const bool terminal = ::isatty(STDOUT_FILENO) != 0;
     const auto seconds = [&] { return std::chrono::duration<double>(Steady::now() - began).count(); };
     for (std::int64_t done = 0; done < arguments.seeds; ++done) {
@@ -64,7 +70,10 @@ int main(int argc, char** argv) {
         settings.seed = static_cast<std::uint64_t>(arguments.start + done);
         settings.print = arguments.trace;
         const auto report = simulate(settings, around);
-        if (report.violation) {
+        if (report.violation && arguments.keep_going) {
+            ++failed;
+            fmt::print("{}seed {}: {}\n", terminal ? "\r" : "", report.seed, report.violation->what);
+        } else if (report.violation) {
             fmt::print("{}{}", terminal ? "\n" : "", report.text);
             return 1;
         }
@@ -79,9 +88,10 @@ int main(int argc, char** argv) {
             (void)std::fflush(stdout);
         }
     }
-    fmt::print("{}{} seeds from {} are clean: {} commits, {} writes acknowledged, {} with unknown outcome, ",
-               terminal ? "\r" : "", arguments.seeds, arguments.start, commits, acknowledged, unknown);
+    fmt::print("{}{} of {} seeds from {} are clean: {} commits, {} writes acknowledged, {} with unknown outcome, ",
+               terminal ? "\r" : "", arguments.seeds - failed, arguments.seeds, arguments.start, commits, acknowledged,
+               unknown);
     fmt::print("{} terms of leaders, {:.1f} s, {:.0f} seeds a second\n", terms, seconds(),
                static_cast<double>(arguments.seeds) / seconds());
-    return 0;
+    return failed == 0 ? 0 : 1;
 }

@@ -11,9 +11,8 @@ namespace {
 constexpr int release_attempts = 20;
 // What failed while things went wrong has come back by then.
 constexpr std::chrono::seconds calm = longest_backoff + std::chrono::seconds(5);
-// No controller waits longer before it would write again: then nothing more will come. The longest is the removal of
-// events, which looks at its clock once a minute.
-constexpr std::chrono::seconds silence = event_ttl + std::chrono::seconds(65);
+// No controller waits longer before it would write again: then nothing more will come.
+constexpr std::chrono::seconds silence = event_ttl + std::chrono::seconds(5);
 
 void play(World& world, const Settings& settings) {
     for (std::size_t turn = 0; turn < settings.steps && !world.failed(); ++turn) world.step();
@@ -22,10 +21,12 @@ void play(World& world, const Settings& settings) {
     world.stop_clients();
     world.become_quiet(calm);
     if (world.failed()) return;
+    world.collection.check_quiet(world.truth(), false);
     world.journal.line("the clients let go of what they hold");
     for (int attempt = 0; attempt < release_attempts && !Releaser::release_all(world); ++attempt) world.step();
     world.become_quiet(silence);
     if (world.failed()) return;
+    world.collection.check_quiet(world.truth(), true);
     world.store->check_all();
     world.ledger.check_all();
 }
@@ -39,11 +40,21 @@ std::string describe(const Settings& settings, const Journal& journal) {
     return text;
 }
 
+// Everything that is there at the end, for whoever reads a trace.
+void print_state(const Truth& truth) {
+    for (const auto& [table, objects] : truth.tables()) {
+        for (const auto& [name, version] : objects) {
+            fmt::print("at the end: {}/{} at {}: {}\n", table, name, version.modified, version.bytes);
+        }
+    }
+}
+
 }  // namespace
 
 Report simulate(const Settings& settings, Surroundings& around) {
     World world(settings, around);
     play(world, settings);
+    if (settings.print) print_state(world.truth());
     Report report;
     report.seed = settings.seed;
     report.violation = world.journal.violation();

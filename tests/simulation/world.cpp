@@ -84,6 +84,7 @@ World::World(const Settings& settings, Surroundings& around)
       dice(settings.seed),
       ledger(journal, store),
       leadership(journal),
+      collection(journal, around.kinds),
       settings_(settings),
       around_(around) {
     faults_ = draw_faults(dice);
@@ -93,9 +94,11 @@ World::World(const Settings& settings, Surroundings& around)
     hooks.crash = [this](int process) { kill(*processes[static_cast<std::size_t>(process)]); };
     hooks.inspect = [this](const Writer& writer, const std::vector<store::Op>& ops) {
         leadership.inspect(writer, ops, truth(), now_);
+        collection.inspect(writer, ops, truth());
     };
     hooks.changed = [this](const Writer& writer, const Key& key, const Change& change) {
         if (key.table != lease_table) last_change_ = now_;
+        collection.changed(key, change);
         if (writer.role == Writer::Role::client) ledger.changed(writer.request, key, change);
     };
     store = std::make_unique<SimStore>(make_memory_backing(draw_history(dice), settings.defects.below), dice, journal,
@@ -263,6 +266,12 @@ SimTime World::next_due() const {
     return due;
 }
 
+bool World::somebody_leads() const {
+    return std::any_of(processes.begin(), processes.end(), [](const auto& process) {
+        return process->instance && process->instance->manager.leading() && process->instance->manager.synced();
+    });
+}
+
 void World::become_quiet(SimTime long_enough) {
     faulty_ = false;
     store->settle();
@@ -278,6 +287,7 @@ void World::become_quiet(SimTime long_enough) {
             move_to(now_ + milliseconds(dice.below(3)));
             continue;
         }
+        if (!somebody_leads()) last_change_ = now_;  // silence without a leader says nothing
         if (now_ - last_change_ >= long_enough) return;
         move_to(std::clamp(next_due(), now_ + milliseconds(1), last_change_ + long_enough));
     }

@@ -10,6 +10,7 @@
 
 #include "apiserver/rest.h"
 #include "resource/kind.h"
+#include "simulation/collection.h"
 #include "simulation/leadership.h"
 #include "simulation/ledger.h"
 #include "simulation/process.h"
@@ -73,6 +74,7 @@ public:
     std::vector<std::unique_ptr<Process>> processes;
     Ledger ledger;
     Leadership leadership;
+    Collection collection;
 
 private:
     void start(Process& process);
@@ -84,6 +86,7 @@ private:
     void yield(const Writer& writer);
     void take_turn(Actor& actor);
     [[nodiscard]] SimTime next_due() const;
+    [[nodiscard]] bool somebody_leads() const;
 
     const Settings& settings_;
     Surroundings& around_;
