@@ -4,6 +4,7 @@
   creates   durable creates of 1 KiB objects with 1, 16 and 64 clients over keep-alive TLS, beside etcd's durable puts
   reads     GET of one object, LIST of 10,000 and 100,000, beside etcd's ranges
   watch     time from sending a write to reading its event with 1, 100 and 1,000 watchers, beside etcd's
+  hostile   a good client's answers and the server's memory under ten attacks, beside nginx
   memory    memory per object at 100,000 and 1,000,000 objects beside etcd's, and the time to start with 1,000,000
 
 --seconds N sets the length of one measurement (default 5), --objects N the size of the large store. Everything runs on
@@ -25,6 +26,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT / "tests" / "integration"))
+import attacks  # noqa: E402
 from harness import ROUTES, Fairlead, until  # noqa: E402
 
 TOOLS = ROOT / "build" / "release" / "bench"
@@ -197,7 +199,7 @@ def memory(options):
 
 def main():
     parser = argparse.ArgumentParser(prog="./dev bench", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    every = {"creates": creates, "reads": reads, "watch": watch, "memory": memory}
+    every = {"creates": creates, "reads": reads, "watch": watch, "hostile": attacks.run, "memory": memory}
     parser.add_argument("names", nargs="*", metavar="name")
     parser.add_argument("--seconds", type=int, default=5)
     parser.add_argument("--objects", type=int, default=1_000_000)

@@ -74,12 +74,17 @@ sigset_t block_stop_signals() {
     return signals;
 }
 
-// A shell's soft limit is often 1,024 files; our limit on connections is far above.
-void allow_many_files() {
+// A shell's soft limit is often 1,024 files; our limit on connections is far above. Connections are to run into their
+// own limit, where the longest idle gives way, and not into that of the process, where nobody gets in.
+std::size_t connections_that_fit(std::size_t wanted) {
+    constexpr std::size_t other_files = 256;  // the store, logs, loops, clients that wait to be let in
     rlimit files{};
-    if (getrlimit(RLIMIT_NOFILE, &files) != 0) return;
+    if (getrlimit(RLIMIT_NOFILE, &files) != 0) return wanted;
     files.rlim_cur = files.rlim_max;
     (void)setrlimit(RLIMIT_NOFILE, &files);
+    if (getrlimit(RLIMIT_NOFILE, &files) != 0 || files.rlim_cur == RLIM_INFINITY) return wanted;
+    const std::size_t allowed = files.rlim_cur;
+    return std::min(wanted, allowed - std::min(allowed / 2, other_files));
 }
 
 // One name per data dir and machine: the data dir is ours alone (serve.lock), so after a crash we find our own name on
@@ -127,7 +132,8 @@ struct Controllers {
 
 int serve(const cli::ServeOptions& options) {
     const sigset_t stop_signals = block_stop_signals();
-    allow_many_files();
+    net::ServerOptions server_options;
+    server_options.max_connections = connections_that_fit(server_options.max_connections);
     Log log(options.log_level, options.log_format);
     Metrics metrics;
     const SystemClock clock;
@@ -149,6 +155,8 @@ int serve(const cli::ServeOptions& options) {
     const resource::Kinds kinds = resource::make_kinds();
     apiserver::ApiOptions api_options;
     api_options.version = version;
+    api_options.max_watches = server_options.max_connections / 4 * 3;
+    api_options.max_watches_per_user = api_options.max_watches / 2;
     apiserver::ApiServer api(api_options, kinds, **store, clock, random, log, metrics);
 
     std::optional<Controllers> controllers;
@@ -161,7 +169,6 @@ int serve(const cli::ServeOptions& options) {
                                                clock, random, log);
     if (!identity) return failed(log, "cannot make the certificates", identity.error());
 
-    net::ServerOptions server_options;
     server_options.listen = options.api_listen;
     server_options.tls = net::TlsFiles{identity->server_certificate.string(), identity->server_key.string(),
                                        identity->ca_certificate.string()};

@@ -44,7 +44,7 @@ json::Value rules() {
 
 Reply review_access(std::string_view resource, const User& user, const Body& body) {
     if (const auto format = body_format(body.content_type); !format) return reply_of(format.error());
-    auto review = json::parse(body.bytes);
+    auto review = json::parse(body.bytes, json::max_sent_values);
     if (!review || !review->is_object()) {
         return reply_of(bad_request("couldn't get version/kind; json parse error: " +
                                     (review ? "not an object" : review.error().text())));

@@ -8,7 +8,8 @@ namespace fairlead::apiserver {
 
 namespace {
 
-constexpr std::size_t max_warnings = 32;  // header space is limited, and nobody reads more
+constexpr std::size_t max_pretty_bytes = 4UL * 1024 * 1024;  // every single object fits
+constexpr std::size_t max_warnings = 32;                     // header space is limited, and nobody reads more
 
 // `299 - "text"`, with what would end the header or the quotes made harmless.
 std::string warning(std::string_view text) {
@@ -27,7 +28,8 @@ net::Response json_answer(std::string body, const Presentation& presentation) {
     response.headers.set("Content-Type", presentation.form.yaml ? "application/yaml" : "application/json");
     response.headers.set("Cache-Control", "no-cache, private");
     response.compressible = true;
-    if (presentation.form.yaml || presentation.pretty) {
+    // Indenting is a courtesy that costs ten times the text in memory; a large list is streamed as it is anyway.
+    if (presentation.form.yaml || (presentation.pretty && body.size() <= max_pretty_bytes)) {
         if (const auto value = json::parse(body)) {
             body = presentation.form.yaml ? json::to_yaml(*value) : json::pretty(*value);
         }
@@ -41,6 +43,7 @@ net::Response answer(Reply reply, const Presentation& presentation) {
         reply.body = render(std::move(reply.body), *presentation.kind, presentation.form, presentation.now);
     }
     auto response = json_answer(std::move(reply.body), presentation);
+    response.stream = std::move(reply.stream);
     response.status = reply.code;
     if (reply.retry_after_seconds > 0) response.headers.set("Retry-After", std::to_string(reply.retry_after_seconds));
     for (std::size_t i = 0; i < reply.warnings.size() && i < max_warnings; ++i) {

@@ -13,6 +13,7 @@
 #include "apiserver/rest.h"
 #include "apiserver/watch.h"
 #include "apiserver/watch_hub.h"
+#include "apiserver/watch_places.h"
 #include "base/metrics.h"
 #include "base/random.h"
 #include "base/worker_pool.h"
@@ -40,11 +41,13 @@ struct ApiServer::Impl {
           random(r),
           log(l),
           metrics(m),
-          rest(k, s, c, r),
+          rest(k, s, c, r, {.stream_lists_from = options.stream_lists_from}),
           discovery(k, options.version),
           openapi(k, options.version),
           request_metrics(m),
+          watch_places(options.max_watches, options.max_watches_per_user, m),
           hub(s, c),
+          large_pool(options.large_workers, options.max_waiting_large),
           pool(options.workers, options.max_waiting) {
         if (auto prepared = rest.prepare(); !prepared) {
             preparation_problem = prepared.error().text();
@@ -87,9 +90,9 @@ struct ApiServer::Impl {
     RequestMetrics request_metrics;
     std::string preparation_problem;
     std::atomic<bool> draining{false};
-    // Shared with the streams, which may end after the server.
-    std::shared_ptr<std::atomic<std::size_t>> watches = std::make_shared<std::atomic<std::size_t>>(0);
+    WatchPlaces watch_places;
     WatchHub hub;
+    WorkerPool large_pool;
     WorkerPool pool;  // last: its threads use everything above
 };
 
@@ -153,7 +156,8 @@ void ApiServer::Impl::in_worker(const CallPtr& call, std::function<void()> job) 
             call->finish(internal_error(problem.what()));
         }
     };
-    if (!pool.try_post(guarded)) {
+    auto& workers = call->request.body.size() > options.large_body_bytes ? large_pool : pool;
+    if (!workers.try_post(guarded)) {
         call->finish(too_many_requests("too many requests are waiting, please try again later", 1));
     }
 }
@@ -303,13 +307,10 @@ void ApiServer::Impl::run(const CallPtr& call) {
 void ApiServer::Impl::open_watch(const CallPtr& call) {
     auto plan = rest.plan_watch(call->target, call->options, call->presentation.form);
     if (!plan) return call->finish(plan.error());
-    const auto count = watches;
-    if (count->fetch_add(1) >= options.max_watches) {
-        count->fetch_sub(1);
-        return call->finish(too_many_requests("too many watches are open, please try again later", 1));
-    }
-    const auto gauge = request_metrics.long_running(call->labels);
-    const std::shared_ptr<void> held(nullptr, [count, gauge](void*) { count->fetch_sub(1); });
+    auto place = watch_places.take(call->user ? call->user->name : std::string());
+    if (!place) return call->finish(too_many_requests(place.error().message, 1));
+    const std::shared_ptr<void> held(
+        nullptr, [place = std::move(*place), gauge = request_metrics.long_running(call->labels)](void*) {});
     WatchLimits limits;
     limits.bookmark_interval = options.bookmark_interval;
     limits.timeout = std::chrono::seconds(shortest_watch_seconds + random.next() % watch_spread_seconds);

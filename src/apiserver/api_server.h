@@ -20,8 +20,14 @@ struct ApiOptions {
     std::string version = "0.1.0";
     std::size_t workers = 64;         // requests in progress; each may wait for the same group commit
     std::size_t max_waiting = 1'000;  // requests that wait for a worker; more get 429
-    std::size_t max_watches = 20'000;
-    bool insecure_allow_all = false;  // tests of semantics without TLS: every caller is the admin
+    // Bodies above this are parsed by few threads: an object takes up to 16 times its text in memory, and a flood of
+    // large ones must not keep small ones waiting.
+    std::size_t large_body_bytes = 256UL * 1024;
+    std::size_t large_workers = 4, max_waiting_large = 64;
+    std::size_t max_watches = 15'000;  // 3/4 of the HTTP server's connections, so that others get in
+    std::size_t max_watches_per_user = 7'500;
+    std::size_t stream_lists_from = 1UL * 1024 * 1024;  // longer lists are rendered while they are sent
+    bool insecure_allow_all = false;                    // tests of semantics without TLS: every caller is the admin
     std::chrono::seconds bookmark_interval{60};
 };
 

@@ -58,7 +58,7 @@ Outcome<FromBody> read_body(const Body& body) {
     if (trim(body.bytes).empty()) return options;
     const auto format = body_format(body.content_type);
     if (!format) return refuse(format.error());
-    const auto value = json::parse(body.bytes);
+    const auto value = json::parse(body.bytes, json::max_sent_values);
     if (!value) return refuse(bad_request("couldn't get version/kind; json parse error: " + value.error().text()));
     if (!value->is_object()) return refuse(bad_request("the body must be DeleteOptions"));
     const auto kind = json::string_at(*value, "kind");

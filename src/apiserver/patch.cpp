@@ -36,9 +36,7 @@ Outcome<json::Value> apply(PatchType type, const Target& target, json::Value obj
             auto patched = json::json_patch(std::move(object), patch);
             if (patched) return std::move(*patched);
             if (patched.error().code == Errc::too_large) {
-                return refuse(request_too_large(
-                    fmt::format("The allowed maximum operations in a JSON patch is {}, got {}",
-                                json::max_patch_operations, patch.is_array() ? patch.get_array().size() : 0)));
+                return refuse(request_too_large(patched.error().text()));
             }
             if (patched.error().code == Errc::conflict) return refuse(rejected_patch(patched.error()));
             return refuse(bad_request("error decoding patch: " + patched.error().text()));
@@ -59,7 +57,7 @@ Outcome<Reply> Rest::patch_object(const Target& target, const QueryOptions& opti
     const auto type = patch_type(body.content_type, kind);
     if (!type) return refuse(type.error());
     if (auto checked = check_write_options(Writing::patch, options); !checked) return refuse(checked.error());
-    const auto patch = json::parse(body.bytes);
+    const auto patch = json::parse(body.bytes, json::max_sent_values);
     if (!patch) return refuse(bad_request("error decoding patch: " + patch.error().text()));
     if (*type != PatchType::json && !patch->is_object()) {
         return refuse(bad_request("error decoding patch: the patch must be an object"));

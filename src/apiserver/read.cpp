@@ -5,9 +5,8 @@
 #include <mutex>
 
 #include "apiserver/continue_token.h"
-#include "apiserver/object_bytes.h"
+#include "apiserver/list.h"
 #include "apiserver/rest.h"
-#include "apiserver/table.h"
 #include "base/text.h"
 
 namespace fairlead::apiserver {
@@ -15,6 +14,10 @@ namespace fairlead::apiserver {
 namespace {
 
 constexpr std::chrono::milliseconds future_poll{20};
+// Each holds a worker: more of them would keep others waiting.
+constexpr int max_future_waits = 8;
+
+constexpr std::string_view too_large_for_yaml = "the list is too large for YAML: ask for pages with limit, or for JSON";
 
 constexpr std::string_view continue_expired =
     "The provided continue parameter is too old to display a consistent list result. You can start a new list without "
@@ -67,63 +70,6 @@ Outcome<void> check_list_options(const QueryOptions& options, bool watch) {
     return {};
 }
 
-// Writes the items of a list in the form that was asked for.
-class ListWriter {
-public:
-    ListWriter(const resource::Kind& kind, const Form& form, WallTime now)
-        : kind_(kind), form_(form), now_(now), prefix_(type_prefix(kind)) {}
-
-    Outcome<void> add(const store::Object& object) {
-        if (!items_.empty()) items_ += ',';
-        if (form_.shape == Shape::object) {
-            append_list_item(object, kind_, prefix_, items_);
-            return {};
-        }
-        const auto value = parse_object(object);
-        if (!value) return refuse(value.error());
-        if (form_.shape == Shape::table) {
-            append_row(*value, kind_, form_, now_, items_);
-        } else {
-            append_partial_metadata(*value, form_, items_);
-        }
-        return {};
-    }
-
-    [[nodiscard]] std::string finish(store::Revision revision, std::string_view token,
-                                     std::optional<std::uint64_t> remaining) {
-        std::string out = R"({"kind":")";
-        switch (form_.shape) {
-            case Shape::object:
-                out += kind_.name + R"(List","apiVersion":")" + kind_.api_version();
-                break;
-            case Shape::table:
-                out += R"(Table","apiVersion":"meta.k8s.io/)" + form_.meta_version;
-                break;
-            case Shape::partial_metadata:
-                out += R"(PartialObjectMetadataList","apiVersion":"meta.k8s.io/)" + form_.meta_version;
-                break;
-        }
-        out += fmt::format(R"(","metadata":{{"resourceVersion":"{}")", revision);
-        if (!token.empty()) out += fmt::format(R"(,"continue":"{}")", token);
-        if (remaining) out += fmt::format(R"(,"remainingItemCount":{})", *remaining);
-        out += "},";
-        if (form_.shape == Shape::table)
-            out += R"("columnDefinitions":)" + column_definitions(kind_) + R"(,"rows":[)";
-        else
-            out += R"("items":[)";
-        out.reserve(out.size() + items_.size() + 2);
-        out += items_;
-        return out += "]}";
-    }
-
-private:
-    const resource::Kind& kind_;
-    const Form& form_;
-    WallTime now_;
-    std::string prefix_;
-    std::string items_;
-};
-
 std::uint64_t count_from(const store::Snapshot& snapshot, std::string_view prefix, std::string_view from) {
     std::uint64_t count = 0;
     snapshot.scan(prefix, from, [&](const store::ObjectRef&) { return ++count, true; });
@@ -134,6 +80,10 @@ std::uint64_t count_from(const store::Snapshot& snapshot, std::string_view prefi
 
 Outcome<void> Rest::wait_for(Revision revision) const {
     if (store_.revision() >= revision) return {};
+    const auto too_large = [&] { return refuse(resource_version_too_large(revision, store_.revision())); };
+    const auto waits = future_waits_.fetch_add(1);
+    const std::shared_ptr<void> counted(nullptr, [this](void*) { future_waits_.fetch_sub(1); });
+    if (waits >= max_future_waits) return too_large();
     // Revisions are one counter for all tables, and the store announces news per table only: so this looks now and
     // then. It is a worker's thread that waits, and only for clients that come from another server or from the future.
     std::mutex mutex;
@@ -143,7 +93,7 @@ Outcome<void> Rest::wait_for(Revision revision) const {
         never.wait_for(lock, std::min(future_poll, options_.future_wait));
         if (store_.revision() >= revision) return {};
     }
-    return refuse(resource_version_too_large(revision, store_.revision()));
+    return too_large();
 }
 
 Reply Rest::get(const Target& target, const QueryOptions& options) {
@@ -209,24 +159,33 @@ Outcome<Reply> Rest::list_objects(const Target& target, const QueryOptions& opti
     // A list "at any revision" is served whole, as the real server's cache does.
     const bool whole = first_page && options.resource_version == "0";
     const auto limit = whole ? 0 : std::max<std::int64_t>(0, options.limit.value_or(0));
-    ListWriter writer(kind, form, clock_.now());
+    const ListWriter writer(kind, form, clock_.now());
+    std::string items;
     std::int64_t count = 0;
-    std::string next;  // where the next page begins, if there is one
+    std::string next;    // where the next page begins, if there is one
+    std::string resume;  // where the stream of a large list goes on
     bool more = false;
     std::optional<Status> problem;
     const auto visit = [&](const store::ObjectRef& object) {
         if (!filter->matches(*object)) return true;
         if (limit > 0 && count == limit) return more = true, false;
-        if (auto added = writer.add(*object); !added) return problem = added.error(), false;
+        if (resume.empty()) {
+            if (count > 0) items += ',';
+            if (auto added = writer.add(*object, items); !added) return problem = added.error(), false;
+            if (items.size() >= options_.stream_lists_from) resume = std::string(object->name()) + '\0';
+        }
         if (++count == limit) next = std::string(object->name()) + '\0';
-        return true;
+        // The rest of a large page is only counted here.
+        return resume.empty() || limit > 0;
     };
     if (filter->only()) {
         if (const auto object = snapshot->get(*filter->only()); object && *filter->only() >= token.start) visit(object);
+        resume.clear();
     } else {
         snapshot->scan(filter->prefix(), token.start, visit);
     }
     if (problem) return refuse(*problem);
+    if (!resume.empty() && form.yaml) return refuse(request_too_large(std::string(too_large_for_yaml)));
 
     std::string next_token;
     std::optional<std::uint64_t> remaining;
@@ -240,7 +199,15 @@ Outcome<Reply> Rest::list_objects(const Target& target, const QueryOptions& opti
     }
     Reply reply;
     reply.content = Reply::Content::list;
-    reply.body = writer.finish(snapshot->revision(), next_token, remaining);
+    auto text = writer.opening(snapshot->revision(), next_token, remaining);
+    text.reserve(text.size() + items.size() + ListWriter::closing.size());
+    text += items;
+    if (resume.empty()) {
+        reply.body = std::move(text.append(ListWriter::closing));
+    } else {
+        reply.stream = std::make_unique<ListStream>(
+            ListPlan{writer, *filter, *snapshot, std::move(text), std::move(resume), more ? next : std::string()});
+    }
     return reply;
 }
 

@@ -31,7 +31,7 @@ Outcome<json::Value> parse_body(const Body& body) {
     const auto format = body_format(body.content_type);
     if (!format) return refuse(format.error());
     if (*format == BodyFormat::json) {
-        auto value = json::parse(body.bytes);
+        auto value = json::parse(body.bytes, json::max_sent_values);
         if (!value) {
             return refuse(bad_request("couldn't get version/kind; json parse error: " + value.error().text()));
         }

@@ -3,7 +3,9 @@
 // namespaces. Thread-safe: state is in the store alone. Writes block until they are durable.
 #pragma once
 
+#include <atomic>
 #include <chrono>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <string>
@@ -17,6 +19,7 @@
 #include "apiserver/status.h"
 #include "base/clock.h"
 #include "base/fwd.h"
+#include "net/http.h"
 #include "resource/fwd.h"
 #include "resource/kind.h"
 #include "store/store.h"
@@ -29,6 +32,7 @@ struct Reply {
     std::string body;                   // JSON; objects in their stored form, lists in the form that was asked for
     std::vector<std::string> warnings;  // for the Warning header
     int retry_after_seconds = 0;
+    std::unique_ptr<net::StreamBody> stream;  // instead of a body: a large list
 };
 Reply reply_of(const Status& status);
 
@@ -46,6 +50,8 @@ struct Body {
 struct RestOptions {
     // How long a read waits for a revision that has not happened yet.
     std::chrono::milliseconds future_wait{3'000};
+    // Lists whose text is longer come as a stream, which renders them while they are sent.
+    std::size_t stream_lists_from = std::numeric_limits<std::size_t>::max();
 };
 
 // Where and how a watch begins; made by Rest::plan_watch, run by WatchStream.
@@ -163,6 +169,7 @@ private:
     Random& random_;
     RestOptions options_;
     const Kind* namespaces_ = nullptr;
+    mutable std::atomic<int> future_waits_{0};
 };
 
 }  // namespace fairlead::apiserver

@@ -16,7 +16,8 @@
 namespace fairlead::apiserver {
 
 struct WatchLimits {
-    std::size_t bytes_per_pull = 1024 * 1024;  // more stays for the next pull, so that one stream never hogs its thread
+    // More stays for the next pull: one stream never hogs its thread, and one that is not read holds no more than this.
+    std::size_t bytes_per_pull = 64UL * 1024;
     std::size_t events_per_read = 256;
     std::chrono::seconds bookmark_interval{60};
     std::chrono::seconds timeout{1800};  // when the client names none

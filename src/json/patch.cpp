@@ -12,6 +12,9 @@ namespace {
 // "copy" can double a document with every operation; as kube-apiserver, all copies together stay below this.
 constexpr std::size_t max_copied_bytes = 3 * 1024 * 1024;
 
+// Values that all operations together look at or shift: ten thousand operations on a list of two thousand.
+constexpr std::size_t max_work = 20'000'000;
+
 using Pointer = std::vector<std::string>;
 
 Result<Pointer> parse_pointer(std::string_view text, const std::string& field) {
@@ -61,16 +64,18 @@ Value* walk(Value& root, const Pointer& pointer, std::size_t count) {
     return at;
 }
 
-bool within_depth(const Value& value, std::size_t left) {
+// Counts the values that it looks at.
+bool within_depth(const Value& value, std::size_t left, std::size_t& work) {
+    ++work;
     if (const auto* object = value.if_object()) {
         if (left == 0) return false;
         return std::all_of(object->begin(), object->end(),
-                           [&](const auto& member) { return within_depth(member.value(), left - 1); });
+                           [&](const auto& member) { return within_depth(member.value(), left - 1, work); });
     }
     if (const auto* array = value.if_array()) {
         if (left == 0) return false;
         return std::all_of(array->begin(), array->end(),
-                           [&](const Value& item) { return within_depth(item, left - 1); });
+                           [&](const Value& item) { return within_depth(item, left - 1, work); });
     }
     return true;
 }
@@ -79,10 +84,19 @@ bool within_depth(const Value& value, std::size_t left) {
 class Patcher {
 public:
     explicit Patcher(Value target) : root_(std::move(target)) {}
-    Result<void> apply(const Value& operation, std::size_t number);
+    Result<void> apply(const Value& operation, std::size_t number) {
+        auto done = apply_one(operation, number);
+        if (done && work_ > max_work) {
+            return fail(Errc::too_large, field_, fmt::format("the operations shift more than {} values", max_work));
+        }
+        return done;
+    }
     Value take() { return std::move(root_); }
 
 private:
+    Result<void> apply_one(const Value& operation, std::size_t number);
+    // Holds after every operation, not only at the end: a value that is very deep cannot even be destroyed.
+    Result<void> check_depth(const Pointer& path, const Value& value);
     Result<void> add(const Pointer& path, Value value);
     Result<Value> remove(const Pointer& path);
     Result<void> replace(const Pointer& path, Value value);
@@ -95,11 +109,18 @@ private:
 
     Value root_;
     std::size_t copied_bytes_ = 0;
+    std::size_t work_ = 0;
     // Of the operation in hand, for messages.
     std::string field_, op_, path_;
 };
 
+Result<void> Patcher::check_depth(const Pointer& path, const Value& value) {
+    if (path.size() <= max_depth && within_depth(value, max_depth - path.size(), work_)) return {};
+    return fail(Errc::too_large, field_, fmt::format("the patched object is nested deeper than {}", max_depth));
+}
+
 Result<void> Patcher::add(const Pointer& path, Value value) {
+    if (auto fits = check_depth(path, value); !fits) return fits;
     if (path.empty()) {
         root_ = std::move(value);
         return {};
@@ -117,6 +138,7 @@ Result<void> Patcher::add(const Pointer& path, Value value) {
         return fail(Errc::conflict, field_,
                     fmt::format("\"{}\" is no position in a list of {}", path.back(), array->size()));
     }
+    work_ += array->size() - *index;
     array->insert(array->begin() + *index, std::move(value));
     return {};
 }
@@ -128,9 +150,11 @@ Result<Value> Patcher::remove(const Pointer& path) {
     if (at == nullptr) return missing();
     Value taken = std::move(*at);
     if (auto* object = parent->if_object()) {
+        work_ += object->size();
         object->stable_erase(object->find(path.back()));
     } else {
         auto& array = parent->get_array();
+        work_ += array.size();
         array.erase(array.begin() + *parse_index(path.back()));
     }
     return taken;
@@ -139,6 +163,7 @@ Result<Value> Patcher::remove(const Pointer& path) {
 Result<void> Patcher::replace(const Pointer& path, Value value) {
     Value* at = walk(root_, path, path.size());
     if (at == nullptr) return missing();
+    if (auto fits = check_depth(path, value); !fits) return fits;
     *at = std::move(value);
     return {};
 }
@@ -162,7 +187,7 @@ Result<void> Patcher::transfer(bool copies, const Pointer& from, const Pointer& 
     return add(path, std::move(*taken));
 }
 
-Result<void> Patcher::apply(const Value& operation, std::size_t number) {
+Result<void> Patcher::apply_one(const Value& operation, std::size_t number) {
     field_ = fmt::format("[{}]", number);
     const auto* members = operation.if_object();
     if (members == nullptr) return fail(Errc::invalid, field_, "an operation must be an object");
@@ -269,11 +294,7 @@ Result<Value> json_patch(Value target, const Value& patch) {
     for (std::size_t i = 0; i < operations->size(); ++i) {
         if (auto done = patcher.apply((*operations)[i], i); !done) return fail(std::move(done.error()));
     }
-    Value result = patcher.take();
-    if (!within_depth(result, max_depth)) {
-        return fail(Errc::too_large, fmt::format("the patched object is nested deeper than {}", max_depth));
-    }
-    return result;
+    return patcher.take();
 }
 
 Value three_way_patch(const Value& original, const Value& modified, const Value& current) {

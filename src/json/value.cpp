@@ -25,19 +25,30 @@ struct Builder {
     static constexpr std::size_t max_key_size = bj::string::max_size();
     static constexpr std::size_t max_string_size = bj::string::max_size();
 
-    Builder(unsigned char* buffer, std::size_t size) : stack({}, buffer, size) { stack.reset(); }
+    Builder(unsigned char* buffer, std::size_t size, std::size_t max_values)
+        : stack({}, buffer, size), values_left(max_values) {
+        stack.reset();
+    }
 
     bj::value_stack stack;
-    bool out_of_range = false;
+    std::size_t values_left;
+    bool out_of_range = false, too_many = false;
+
+    bool count(bj::error_code& error) {
+        if (values_left-- > 0) return true;
+        too_many = true;
+        error = bj::error::syntax;
+        return false;
+    }
 
     bool on_document_begin(bj::error_code&) { return true; }
     bool on_document_end(bj::error_code&) { return true; }
-    bool on_object_begin(bj::error_code&) { return true; }
+    bool on_object_begin(bj::error_code& error) { return count(error); }
     bool on_object_end(std::size_t n, bj::error_code&) {
         stack.push_object(n);
         return true;
     }
-    bool on_array_begin(bj::error_code&) { return true; }
+    bool on_array_begin(bj::error_code& error) { return count(error); }
     bool on_array_end(std::size_t n, bj::error_code&) {
         stack.push_array(n);
         return true;
@@ -54,18 +65,18 @@ struct Builder {
         stack.push_chars(text);
         return true;
     }
-    bool on_string(bj::string_view text, std::size_t, bj::error_code&) {
+    bool on_string(bj::string_view text, std::size_t, bj::error_code& error) {
         stack.push_string(text);
-        return true;
+        return count(error);
     }
     bool on_number_part(bj::string_view, bj::error_code&) { return true; }
-    bool on_int64(std::int64_t number, bj::string_view, bj::error_code&) {
+    bool on_int64(std::int64_t number, bj::string_view, bj::error_code& error) {
         stack.push_int64(number);
-        return true;
+        return count(error);
     }
-    bool on_uint64(std::uint64_t number, bj::string_view, bj::error_code&) {
+    bool on_uint64(std::uint64_t number, bj::string_view, bj::error_code& error) {
         stack.push_uint64(number);
-        return true;
+        return count(error);
     }
     // The whole text is given at once, so `text` is the whole number.
     bool on_double(double, bj::string_view text, bj::error_code& error) {
@@ -76,15 +87,15 @@ struct Builder {
             return false;
         }
         stack.push_double(*number);
-        return true;
+        return count(error);
     }
-    bool on_bool(bool value, bj::error_code&) {
+    bool on_bool(bool value, bj::error_code& error) {
         stack.push_bool(value);
-        return true;
+        return count(error);
     }
-    bool on_null(bj::error_code&) {
+    bool on_null(bj::error_code& error) {
         stack.push_null();
-        return true;
+        return count(error);
     }
     bool on_comment_part(bj::string_view, bj::error_code&) { return true; }
     bool on_comment(bj::string_view, bj::error_code&) { return true; }
@@ -137,16 +148,21 @@ bool same_number(const Value& a, const Value& b) {
 
 }  // namespace
 
-Result<Value> parse(std::string_view text) {
+Result<Value> parse(std::string_view text, std::size_t max_values) {
     // Enough for the value stack and the parser state of a usual object, so that small texts cost no extra allocation.
     std::array<unsigned char, 4096> buffer;  // NOLINT: deliberately not cleared
     bj::parse_options options;
     options.max_depth = max_depth;
     bj::error_code error;
     try {
-        bj::basic_parser<Builder> parser(options, buffer.data(), buffer.size());
+        bj::basic_parser<Builder> parser(options, buffer.data(), buffer.size(), max_values);
         const std::size_t used = parser.write_some(false, text.data(), text.size(), error);
         if (parser.handler().out_of_range) return fail(parse_error(text, used, "number out of range"));
+        if (parser.handler().too_many) {
+            auto refusal = parse_error(text, used, fmt::format("more than {} values", max_values));
+            refusal.code = Errc::too_large;
+            return fail(std::move(refusal));
+        }
         if (!error && used < text.size()) error = bj::error::extra_data;
         if (error) return fail(parse_error(text, used, describe(error)));
         return parser.handler().stack.release();

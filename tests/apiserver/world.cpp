@@ -101,6 +101,8 @@ Answer World::send(std::string_view method, std::string_view path, std::string_v
     if (verb == Verb::remove) reply = rest.remove(target, options, body);
     if (verb == Verb::remove_collection) reply = rest.remove_collection(target, options, body);
     if (reply.content == Reply::Content::object) reply.body = render(reply.body, *target.kind, form, clock.now());
+    while (reply.stream && reply.stream->pull(reply.body) == net::StreamBody::Next::data) {
+    }
     Answer answer{reply.code, reply.body, reply.warnings, reply.retry_after_seconds, {}};
     auto value = json::parse(answer.body);
     EXPECT_TRUE(value) << answer.body;

@@ -34,9 +34,10 @@ def until(condition, what, seconds=30):
 class Fairlead:
     """One server process; start() after kill() continues with the same data and the same port."""
 
-    def __init__(self, *args, data=None):
+    def __init__(self, *args, data=None, wrapper=()):
         self.data = Path(data or tempfile.mkdtemp(prefix="fairlead-test-"))
         self.args = args
+        self.wrapper = wrapper  # a command that execs the binary: ("prlimit", "--nofile=1024")
         self.process = None
         self.listen = "127.0.0.1:0"
 
@@ -44,7 +45,7 @@ class Fairlead:
         (self.data / "run.json").unlink(missing_ok=True)
         self.log = open(self.data / "serve.log", "ab")
         self.process = subprocess.Popen(
-            [BINARY, "serve", "--data-dir", self.data, "--api-listen", self.listen, *self.args],
+            [*self.wrapper, BINARY, "serve", "--data-dir", self.data, "--api-listen", self.listen, *self.args],
             stdout=subprocess.PIPE, stderr=self.log, text=True)
         self.ready_line = ""
         for line in self.process.stdout:

@@ -144,6 +144,36 @@ TEST(JsonPatchLimits, DepthIsChecked) {
     EXPECT_EQ(result.error().code, Errc::too_large);
 }
 
+// Each round puts the whole document 50 levels deeper: in the end it would be too deep even to be destroyed.
+TEST(JsonPatchLimits, DepthIsCheckedAfterEveryOperation) {
+    std::string value = "{}", path = "/t";
+    for (int i = 0; i < 50; ++i) {
+        value = R"({"a":)" + value + "}";
+        path += "/a";
+    }
+    const auto add = must(R"([{"op":"add","path":"/t","value":)" + value + "}]").as_array()[0];
+    const auto sink = must(R"([{"op":"move","from":"/s","path":")" + path + R"("}])").as_array()[0];
+    const auto lift = must(R"({"op":"move","from":"/t","path":"/s"})");
+    Array operations;
+    for (int i = 0; i < 3'000; ++i) {
+        operations.push_back(add);
+        operations.push_back(sink);
+        operations.push_back(lift);
+    }
+    const auto result = json_patch(must(R"({"s":{}})"), Value(std::move(operations)));
+    ASSERT_FALSE(result);
+    EXPECT_EQ(result.error().code, Errc::too_large);
+    EXPECT_TRUE(result.error().field.starts_with("[4]")) << result.error().text();
+}
+
+TEST(JsonPatchLimits, ShiftsOfALongListAreCounted) {
+    Array operations(9'000, must(R"({"op":"add","path":"/0","value":1})"));
+    const auto result = json_patch(Array(100'000, Value(1)), Value(std::move(operations)));
+    ASSERT_FALSE(result);
+    EXPECT_EQ(result.error().code, Errc::too_large);
+    EXPECT_TRUE(json_patch(Array(1'000, Value(1)), Value(Array(3'000, must(R"({"op":"add","path":"/0","value":1})")))));
+}
+
 TEST(JsonPatchErrors, NameOperationAndPath) {
     const auto result =
         json_patch(must(R"({"a":1})"), must(R"([{"op":"test","path":"/a","value":1},{"op":"remove","path":"/b"}])"));

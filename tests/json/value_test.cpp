@@ -65,6 +65,13 @@ INSTANTIATE_TEST_SUITE_P(
     [](const auto& row) { return row.param.name; });
 
 TEST(Json, DepthLimitItselfIsFine) { EXPECT_TRUE(parse(std::string(max_depth, '[') + std::string(max_depth, ']'))); }
+TEST(Json, ValuesAreCounted) {
+    EXPECT_TRUE(parse(R"([1,-1,1.5,"a",true,null,{},{"a":[]}])", 10));
+    const auto refused = parse(R"([1,-1,1.5,"a",true,null,{},{"a":[]}])", 9);
+    ASSERT_FALSE(refused);
+    EXPECT_EQ(refused.error().code, Errc::too_large);
+    EXPECT_NE(refused.error().text().find("more than 9 values"), std::string::npos) << refused.error().text();
+}
 TEST(Json, InvalidUtf8IsRefused) { EXPECT_FALSE(parse("\"\xff\"")); }
 TEST(Json, LoneSurrogateIsRefused) { EXPECT_FALSE(parse(R"("\ud800")")); }
 
