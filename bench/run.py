@@ -5,6 +5,7 @@
   reads     GET of one object, LIST of 10,000 and 100,000, beside etcd's ranges
   watch     time from sending a write to reading its event with 1, 100 and 1,000 watchers, beside etcd's
   hostile   a good client's answers and the server's memory under ten attacks, beside nginx
+  control   objects per second through an informer to a reconciler, and a relist after a lost watch (100,000 objects)
   memory    memory per object at 100,000 and 1,000,000 objects beside etcd's, and the time to start with 1,000,000
 
 --seconds N sets the length of one measurement (default 5), --objects N the size of the large store. Everything runs on
@@ -197,9 +198,25 @@ def memory(options):
         print(f"start with {stored:,} objects: {took:.2f} s, then {used / stored / raw:.2f} x their JSON in memory")
 
 
+def control(options):
+    figures = tool("control_bench", min(options.objects, 100_000), options.seconds)
+    print(f"\ncontrollers over {figures['objects']:,} Routes, one thread (no peer)")
+    for name, key, unit in (
+            ("no-op, listed", "noop_list_per_second", "objects/s"),
+            ("no-op, followed", "noop_follow_per_second", "objects/s"),
+            ("no-op, listed as structs", "noop_typed_list_per_second", "objects/s"),
+            ("no-op, followed as structs", "noop_typed_follow_per_second", "objects/s"),
+            ("status written, memory store", "status_memory_per_second", "objects/s"),
+            ("status written, durable", "status_durable_per_second", "objects/s"),
+            ("relist after a lost watch", "relist_ms", "ms"),
+            ("relist, as structs", "relist_typed_ms", "ms"),
+            ("start of the server's controllers", "start_ms", "ms")):
+        print(f"{name:34} {figures[key]:12,.1f} {unit}", flush=True)
+
+
 def main():
     parser = argparse.ArgumentParser(prog="./dev bench", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    every = {"creates": creates, "reads": reads, "watch": watch, "hostile": attacks.run, "memory": memory}
+    every = {"creates": creates, "reads": reads, "watch": watch, "hostile": attacks.run, "control": control, "memory": memory}
     parser.add_argument("names", nargs="*", metavar="name")
     parser.add_argument("--seconds", type=int, default=5)
     parser.add_argument("--objects", type=int, default=1_000_000)

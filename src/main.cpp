@@ -96,6 +96,11 @@ control::ManagerOptions manager_options(const cli::ServeOptions& options) {
     const auto dir = std::filesystem::weakly_canonical(options.data_dir, ignored);
     control::ManagerOptions manager;
     manager.election = control::ElectionOptions{};
+    // Nobody waits for this lease to end (the data dir has one server), so it need not be renewed, and the disk not be
+    // touched, as often as one that is fought for.
+    manager.election->duration = std::chrono::seconds(60);
+    manager.election->renew_deadline = std::chrono::seconds(40);
+    manager.election->retry_period = std::chrono::seconds(10);
     manager.election->identity = fmt::format("{}_{}", host, sha256_hex(dir.string()).substr(0, 12));
     return manager;
 }

@@ -43,22 +43,24 @@ TEST_P(Usage, ExitCode) {
 }
 INSTANTIATE_TEST_SUITE_P(
     CommandLine, Usage,
-    testing::Values(UsageRow{"nothing", {}, 2}, UsageRow{"help", {"--help"}, 0},
-                    UsageRow{"unknown_command", {"nonsense"}, 2}, UsageRow{"get_nothing", {"get"}, 2},
-                    UsageRow{"unknown_option", {"serve", "--no-such-flag"}, 2},
-                    UsageRow{"unknown_output", {"get", "routes", "-o", "xml"}, 2},
-                    UsageRow{"wait_without_for", {"wait", "route/a"}, 2},
-                    UsageRow{"wait_for_a_type", {"wait", "routes", "--for=delete"}, 2},
-                    UsageRow{"apply_without_file", {"apply"}, 2},
-                    UsageRow{"bad_dry_run", {"apply", "-f", "x", "--dry-run=client"}, 2},
-                    UsageRow{"delete_nothing", {"delete"}, 2},
-                    UsageRow{"delete_both", {"delete", "route", "a", "-f", "x"}, 2},
-                    UsageRow{"bad_duration", {"wait", "route/a", "--for=delete", "--timeout=soon"}, 2},
-                    UsageRow{"bad_store", {"serve", "--store", "floppy:"}, 2},
-                    UsageRow{"bad_level", {"serve", "--log-level", "loud"}, 2},
-                    UsageRow{"bad_listen", {"serve", "--api-listen", "localhost"}, 2},
-                    UsageRow{"bad_shell", {"completion", "tcsh"}, 2}, UsageRow{"no_kubeconfig", {"get", "routes"}, 1},
-                    UsageRow{"client_version", {"version", "--client"}, 0}),
+    testing::Values(
+        UsageRow{"nothing", {}, 2}, UsageRow{"help", {"--help"}, 0}, UsageRow{"unknown_command", {"nonsense"}, 2},
+        UsageRow{"get_nothing", {"get"}, 2}, UsageRow{"unknown_option", {"serve", "--no-such-flag"}, 2},
+        UsageRow{"unknown_output", {"get", "routes", "-o", "xml"}, 2},
+        UsageRow{"wait_without_for", {"wait", "route/a"}, 2},
+        UsageRow{"wait_for_a_type", {"wait", "routes", "--for=delete"}, 2},
+        UsageRow{"apply_without_file", {"apply"}, 2},
+        UsageRow{"bad_dry_run", {"apply", "-f", "x", "--dry-run=client"}, 2}, UsageRow{"delete_nothing", {"delete"}, 2},
+        UsageRow{"delete_both", {"delete", "route", "a", "-f", "x"}, 2},
+        UsageRow{"bad_duration", {"wait", "route/a", "--for=delete", "--timeout=soon"}, 2},
+        UsageRow{"bad_store", {"serve", "--store", "floppy:"}, 2},
+        UsageRow{"bad_level", {"serve", "--log-level", "loud"}, 2},
+        UsageRow{"bad_role", {"serve", "--roles", "api,cook"}, 2},
+        UsageRow{"no_api", {"serve", "--roles", "controllers"}, 2},
+        UsageRow{"bad_ttl", {"serve", "--event-ttl", "soon"}, 2}, UsageRow{"no_ttl", {"serve", "--event-ttl", "0s"}, 2},
+        UsageRow{"bad_listen", {"serve", "--api-listen", "localhost"}, 2},
+        UsageRow{"bad_shell", {"completion", "tcsh"}, 2}, UsageRow{"no_kubeconfig", {"get", "routes"}, 1},
+        UsageRow{"client_version", {"version", "--client"}, 0}),
     [](const auto& row) { return row.param.name; });
 
 TEST(CommandLine, EveryHelpTeachesByExample) {
@@ -78,10 +80,13 @@ TEST(CommandLine, ServeDefaults) {
     EXPECT_EQ(ran.served->api_listen, "127.0.0.1:7443");
     EXPECT_EQ(ran.served->store, "embedded:");
     EXPECT_TRUE(ran.served->apply.empty());
+    EXPECT_TRUE(ran.served->controllers);
+    EXPECT_EQ(ran.served->event_ttl, std::chrono::hours(1));
 }
 TEST(CommandLine, ServeOptions) {
     const auto ran = run_line({"serve", "--data-dir", "/d", "--api-listen", "[::1]:0", "--store", "memory:", "--apply",
-                               "a", "--apply", "b", "--log-level", "debug", "--log-format", "json"});
+                               "a", "--apply", "b", "--log-level", "debug", "--log-format", "json", "--roles", "api",
+                               "--event-ttl", "90s"});
     ASSERT_TRUE(ran.served) << ran.err;
     EXPECT_EQ(ran.served->data_dir, "/d");
     EXPECT_EQ(ran.served->api_listen, "[::1]:0");
@@ -89,6 +94,8 @@ TEST(CommandLine, ServeOptions) {
     EXPECT_EQ(ran.served->apply, (std::vector<std::string>{"a", "b"}));
     EXPECT_EQ(ran.served->log_level, LogLevel::debug);
     EXPECT_EQ(ran.served->log_format, LogFormat::json);
+    EXPECT_FALSE(ran.served->controllers);
+    EXPECT_EQ(ran.served->event_ttl, std::chrono::seconds(90));
 }
 TEST(CommandLine, ConfigFillsWhatIsNotTyped) {
     const auto file = std::filesystem::path(testing::TempDir()) / "fairlead_config_test.yaml";
