@@ -1,7 +1,7 @@
 #include "simulation/defects.h"
 
 #include "simulation/passing_store.h"
-#include "store/memory.h"
+#include "store/snapshot.h"
 
 namespace fairlead::simulation {
 
@@ -46,7 +46,6 @@ private:
     bool late_;
 };
 
-// A list without one name, made by copying the others into a store of its own.
 class Hiding final : public PassingStore {
 public:
     Hiding(std::unique_ptr<store::Store> store, std::string table, std::string name, bool reads)
@@ -56,22 +55,17 @@ public:
         if (reads_ && key.table == table_ && key.name == name_) return store::ObjectRef();
         return PassingStore::get(key);
     }
-    // Begins with nothing, and sees all that is left of history as news.
     Result<store::Snapshot> snapshot(std::string_view table, std::optional<Revision> at) override {
         auto real = PassingStore::snapshot(table, at);
         if (!real || table != table_ || !real->get(name_)) return real;
-        // One object less: the snapshot of another store, in which everything else has been put.
-        auto copy = store::make_memory_store();
-        while (copy->revision() + real->size() < real->revision()) {
-            (void)copy->commit_and_wait({store::put({"pad", "pad"}, store::Expect::anything(), {"x"})});
-        }
+        std::vector<store::ObjectRef> others;
+        others.reserve(real->size());
         real->scan("", "", [&](const store::ObjectRef& object) {
-            if (object->name() == name_) return true;
-            (void)copy->commit_and_wait({store::put({table_, std::string(object->name())}, store::Expect::anything(),
-                                                    {std::string(object->value())})});
+            if (object->name() != name_) others.push_back(object);
             return true;
         });
-        return copy->snapshot(table);
+        return store::Snapshot(
+            std::make_shared<const store::Snapshot::Impl>(real->revision(), store::Tree::build(std::move(others))));
     }
     Result<std::unique_ptr<store::Cursor>> watch(std::string_view table, Revision after) override {
         auto cursor = PassingStore::watch(table, after);

@@ -21,7 +21,7 @@ control::ManagerOptions manager_options(const std::string& identity) {
     return options;
 }
 
-std::unique_ptr<store::Store> seen_by_informers(store::Store& store, const WrapStore& wrap) {
+std::unique_ptr<store::Store> seen_by_controllers(store::Store& store, const WrapStore& wrap) {
     auto passing = std::make_unique<PassingStore>(store);
     if (!wrap) return passing;
     return wrap(std::move(passing));
@@ -37,10 +37,10 @@ Instance::Instance(Surroundings& around, std::unique_ptr<SimStore::Handle> opene
       wall_only(real),
       clock(defects.trust_wall_clock ? static_cast<const Clock&>(wall_only) : real),
       rest(around.kinds, *store, clock, random, rest_options),
-      fenced(*store, fence, clock),
-      writes(around.kinds, defects.unfenced ? *store : static_cast<store::Store&>(fenced), clock, random),
+      seen(seen_by_controllers(*store, defects.controllers)),
+      fenced(*seen, fence, clock),
+      writes(around.kinds, defects.unfenced ? *seen : static_cast<store::Store&>(fenced), clock, random),
       leases(around.kinds, *store, clock, random),
-      seen(seen_by_informers(*store, defects.informers)),
       manager({around.kinds, *seen, writes, leases, fence, clock, random, around.log, around.metrics},
               manager_options(identity)),
       defects_(defects) {

@@ -56,7 +56,7 @@ struct Surroundings {
 struct Defects {
     WrapStore below;                // in the store itself
     WrapStore above;                // between the store and a process
-    WrapStore informers;            // between the process's store and what its controllers see
+    WrapStore controllers;          // between the process's store and its controllers
     bool unfenced = false;          // controllers write without the lease in their commits
     bool ignore_deadline = false;   // a leader that does not stop when its time is up
     bool trust_wall_clock = false;  // an election that measures by the wall clock
@@ -93,11 +93,11 @@ struct Instance {
     const Clock& clock;
     apiserver::Rest rest;
     // As main wires them: writes of controllers go through the fence, those of the election do not.
+    std::unique_ptr<store::Store> seen;  // what controllers read: the store, perhaps with a defect
     control::Fence fence;
     control::FencedStore fenced;
     apiserver::LocalClient writes;
     apiserver::LocalClient leases;
-    std::unique_ptr<store::Store> seen;  // what informers read
     control::Manager manager;
     control::Step last{.more = true, .due = {}};
     bool woken = false;

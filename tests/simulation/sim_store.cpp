@@ -295,10 +295,12 @@ Result<store::Committed> SimStore::Handle::decide(const std::vector<store::Op>& 
     auto& dice = shared_.dice_;
     auto& journal = shared_.journal_;
     const auto& faults = shared_.faults_;
-    if (shared_.hooks_.yield && dice.chance(faults.yield)) {
+    if (writer.role == Writer::Role::controller && dice.chance(faults.pause)) {
+        shared_.hooks_.pause(writer);
+    } else if (dice.chance(faults.yield)) {
         shared_.hooks_.yield(writer);
-        if (dead()) return fail(gone());
     }
+    if (dead()) return fail(gone());
     const auto crash = [&](std::string_view when) {
         journal.line(fmt::format("{} dies {} the commit [{}]", writer.name, when, show(ops)));
         die();

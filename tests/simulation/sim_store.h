@@ -25,6 +25,7 @@ struct Faults {
     unsigned refuse = 0, lose = 0, forget_answer = 0, late = 0;  // of commits
     unsigned crash_before = 0, crash_after = 0;                  // of commits
     unsigned yield = 0;                                          // of commits: others run first
+    unsigned pause = 0;                                          // of controllers' commits: for long
     unsigned read = 0;                                           // of reads
     unsigned drop_watch = 0, delay_watch = 0;                    // of pulls
     unsigned delay_wake = 0;                                     // of wake-ups
@@ -55,6 +56,7 @@ class SimStore {
 public:
     struct Hooks {
         std::function<void(const Writer&)> yield;  // a moment at which others may run
+        std::function<void(const Writer&)> pause;  // the process stands still for a while
         std::function<void(int process)> crash;
         // Sees every commit that is about to happen; for invariants about who may write what.
         std::function<void(const Writer&, const std::vector<store::Op>&)> inspect;

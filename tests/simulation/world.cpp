@@ -20,7 +20,8 @@ namespace {
 constexpr int clients = 3;
 constexpr int watchers = 3;
 constexpr int process_count = 2;
-constexpr int max_depth = 3;  // turns within commits within turns
+constexpr int pause_turns = 20;  // that others take while a process stands still
+constexpr int max_depth = 3;     // turns within commits within turns
 constexpr std::string_view lease_table = "coordination.k8s.io/leases";
 
 // Each fault is on in half of the runs and rare to frequent where it is: runs that combine everything at one rate all
@@ -37,6 +38,7 @@ Faults draw_faults(Dice& dice) {
     faults.crash_before = rate(25);
     faults.crash_after = rate(25);
     faults.yield = rate(400);
+    faults.pause = rate(150);
     faults.read = rate(30);
     faults.drop_watch = rate(60);
     faults.delay_watch = rate(150);
@@ -90,7 +92,8 @@ World::World(const Settings& settings, Surroundings& around)
     faults_ = draw_faults(dice);
     chaos_rate_ = dice.chance(700) ? static_cast<unsigned>(dice.between(5, 60)) : 0;
     SimStore::Hooks hooks;
-    hooks.yield = [this](const Writer& writer) { yield(writer); };
+    hooks.yield = [this](const Writer&) { yield(); };
+    hooks.pause = [this](const Writer& writer) { pause(writer); };
     hooks.crash = [this](int process) { kill(*processes[static_cast<std::size_t>(process)]); };
     hooks.inspect = [this](const Writer& writer, const std::vector<store::Op>& ops) {
         leadership.inspect(writer, ops, truth(), now_);
@@ -239,20 +242,28 @@ void World::step() {
     pass_time();
 }
 
-void World::yield(const Writer& writer) {
+void World::yield() {
     if (depth_ >= max_depth) return;
     ++depth_;
     const SimStore::Scope nobody(*store, {});
-    if (writer.process >= 0 && dice.chance(100)) {
-        auto& process = *processes[static_cast<std::size_t>(writer.process)];
-        process.paused_until = now_ + milliseconds(dice.between(1'000, 40'000));
-        journal.line(fmt::format("{} is paused in the middle of a write of {}", process.name(), writer.name));
-        const auto until = process.paused_until;
-        for (int turn = 0; turn < 30 && now_ < until; ++turn) step();
-        move_to(until);
-    } else {
-        const auto turns = dice.between(1, 4);
-        for (std::uint64_t turn = 0; turn < turns; ++turn) step();
+    const auto turns = dice.between(1, 4);
+    for (std::uint64_t turn = 0; turn < turns; ++turn) step();
+    --depth_;
+}
+
+// Between what a controller knows and what it writes: what fencing is for.
+void World::pause(const Writer& writer) {
+    if (depth_ >= max_depth) return;
+    ++depth_;
+    const SimStore::Scope nobody(*store, {});
+    auto& process = *processes[static_cast<std::size_t>(writer.process)];
+    const auto pause = milliseconds(dice.between(1'000, 40'000));
+    const auto until = now_ + pause;
+    process.paused_until = until;
+    journal.line(fmt::format("{} is paused in the middle of a write of {}", process.name(), writer.name));
+    while (now_ < until) {
+        step();
+        move_to(std::min(until, now_ + pause / pause_turns));
     }
     --depth_;
 }

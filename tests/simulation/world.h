@@ -83,7 +83,8 @@ private:
     void power_loss();
     void pass_time();
     void move_to(SimTime time);
-    void yield(const Writer& writer);
+    void yield();
+    void pause(const Writer& writer);
     void take_turn(Actor& actor);
     [[nodiscard]] SimTime next_due() const;
     [[nodiscard]] bool somebody_leads() const;
