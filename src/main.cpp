@@ -1,6 +1,7 @@
 // The binary: wiring only. Every object of `fairlead serve` is created here, in the order in which they need each
 // other, and destroyed in the reverse order. Commands that talk to a server live in src/cli.
 #include <fmt/core.h>
+#include <malloc.h>
 #include <signal.h>
 #include <sys/resource.h>
 #include <unistd.h>
@@ -135,7 +136,12 @@ struct Controllers {
     std::optional<control::ControlThread> thread;  // last: steps the manager
 };
 
+// Bodies and answers of some size go back to the system when they are freed, and not to a heap that never shrinks
+// again.
+void return_large_buffers() { (void)mallopt(M_MMAP_THRESHOLD, 128 * 1024); }
+
 int serve(const cli::ServeOptions& options) {
+    return_large_buffers();
     const sigset_t stop_signals = block_stop_signals();
     net::ServerOptions server_options;
     server_options.max_connections = connections_that_fit(server_options.max_connections);

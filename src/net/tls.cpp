@@ -77,9 +77,19 @@ std::string utf8_of(const X509_NAME_ENTRY* entry) {
 
 class TlsStream final : public Stream {
 public:
-    TlsStream(std::unique_ptr<int> socket, Ssl ssl) : socket_(std::move(socket)), ssl_(std::move(ssl)) {}
+    // `context` and `method` outlive the stream.
+    TlsStream(int socket, SSL_CTX* context, const BIO_METHOD* method)
+        : socket_(socket), context_(context), method_(method) {}
 
     Outcome handshake() override {
+        // A handshake takes 40 KiB: those who connect and say nothing do not get them.
+        if (ssl_ == nullptr) {
+            char first = 0;
+            if (::recv(socket_, &first, 1, MSG_PEEK) < 0 && (errno == EAGAIN || errno == EINTR)) {
+                return {State::want_read};
+            }
+            if (!begin()) return {State::failed};
+        }
         ERR_clear_error();
         const int result = SSL_accept(ssl_.get());
         return result == 1 ? Outcome{State::done} : refusal(result);
@@ -100,12 +110,12 @@ public:
         return result == 1 ? Outcome{State::done, sent} : refusal(result);
     }
 
-    [[nodiscard]] bool has_buffered() const override { return SSL_has_pending(ssl_.get()) == 1; }
+    [[nodiscard]] bool has_buffered() const override { return ssl_ != nullptr && SSL_has_pending(ssl_.get()) == 1; }
 
     void finish() override {
         ERR_clear_error();
-        if (!broken_ && SSL_is_init_finished(ssl_.get()) == 1) SSL_shutdown(ssl_.get());
-        ::shutdown(*socket_, SHUT_WR);
+        if (ssl_ != nullptr && !broken_ && SSL_is_init_finished(ssl_.get()) == 1) SSL_shutdown(ssl_.get());
+        ::shutdown(socket_, SHUT_WR);
     }
 
     void identify(Peer& peer) const override {
@@ -128,6 +138,21 @@ public:
     [[nodiscard]] std::string error() const override { return error_; }
 
 private:
+    bool begin() {
+        ERR_clear_error();
+        ssl_.reset(SSL_new(context_));
+        BIO* bio = ssl_ == nullptr ? nullptr : BIO_new(method_);
+        if (bio == nullptr) {
+            error_ = last_error();
+            ssl_.reset();
+            return false;
+        }
+        BIO_set_data(bio, &socket_);
+        BIO_set_init(bio, 1);
+        SSL_set_bio(ssl_.get(), bio, bio);  // takes ownership
+        return true;
+    }
+
     Outcome refusal(int result) {
         switch (SSL_get_error(ssl_.get(), result)) {
             case SSL_ERROR_WANT_READ:
@@ -147,8 +172,10 @@ private:
         return {State::failed};
     }
 
-    std::unique_ptr<int> socket_;  // the BIO of ssl_ points to it
-    Ssl ssl_;
+    int socket_;  // the BIO of ssl_ points to it
+    SSL_CTX* context_;
+    const BIO_METHOD* method_;
+    Ssl ssl_;  // from the first byte of the client on
     bool broken_ = false;
     std::string error_;
 };
@@ -214,17 +241,7 @@ Result<std::unique_ptr<TlsContext>> TlsContext::load(const TlsFiles& files) {
 }
 
 std::unique_ptr<Stream> TlsContext::make_stream(int socket) const {
-    Ssl ssl(SSL_new(impl_->context.get()));
-    BIO* bio = BIO_new(impl_->method.get());
-    if (ssl == nullptr || bio == nullptr) {
-        BIO_free(bio);
-        return nullptr;
-    }
-    auto number = std::make_unique<int>(socket);
-    BIO_set_data(bio, number.get());
-    BIO_set_init(bio, 1);
-    SSL_set_bio(ssl.get(), bio, bio);  // takes ownership
-    return std::make_unique<TlsStream>(std::move(number), std::move(ssl));
+    return std::make_unique<TlsStream>(socket, impl_->context.get(), impl_->method.get());
 }
 
 }  // namespace fairlead::net
