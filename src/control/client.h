@@ -88,6 +88,22 @@ private:
     const Clock& clock_;
 };
 
+// A new object of the kind, for create().
+template <class T>
+json::Value new_object(const resource::Kind& kind, const T& value) {
+    auto object = resource::encode(value);
+    json::set_at(object, "apiVersion", json::Value(kind.api_version()));
+    json::set_at(object, "kind", json::Value(kind.name));
+    return object;
+}
+
+// What get() gave, as a struct. Errors: those of get(), and invalid if the object does not fit T.
+template <class T>
+Result<T> decoded(const Result<json::Value>& object) {
+    if (!object) return fail(object.error());
+    return resource::decode<T>(*object);
+}
+
 // The stored object with the described members of `changed` written over it: what update and update_status take. Keeps
 // what T does not model, and the resourceVersion, so that a change in between is a conflict.
 template <class T>

@@ -3,6 +3,7 @@
 #include "base/log.h"
 #include "base/random.h"
 #include "base/text.h"
+#include "resource/kinds/namespace.h"
 
 namespace fairlead::control {
 
@@ -87,20 +88,15 @@ json::Value Elector::new_lease() const {
     lease.spec.acquire_time = now;
     lease.spec.renew_time = now;
     lease.spec.lease_transitions = 0;
-    auto body = resource::encode(lease);
-    json::set_at(body, "apiVersion", json::Value(parts_.leases.api_version()));
-    json::set_at(body, "kind", json::Value(parts_.leases.name));
-    return body;
+    return new_object(parts_.leases, lease);
 }
 
 Elector::Attempt Elector::create(MonotonicTime started) {
     auto created = client_.create(id(), new_lease());
     if (!created && created.error().code == Errc::not_found) {
-        json::Value ns;
-        json::set_at(ns, "apiVersion", json::Value(parts_.namespaces.api_version()));
-        json::set_at(ns, "kind", json::Value(parts_.namespaces.name));
-        json::set_at(ns, "metadata.name", json::Value(options_.namespace_));
-        created = client_.create({&parts_.namespaces, "", options_.namespace_}, std::move(ns));
+        resource::Namespace ns;
+        ns.metadata.name = options_.namespace_;
+        created = client_.create({&parts_.namespaces, "", options_.namespace_}, new_object(parts_.namespaces, ns));
         if (created || created.error().code == Errc::already_exists) created = client_.create(id(), new_lease());
     }
     if (created) return hold(started, *created);

@@ -142,10 +142,8 @@ Result<void> EventSink::create(const Sighting& sighting) {
     // A name can be taken when another process, or we before a restart, wrote about the same object in that moment.
     for (int attempt = 0;; ++attempt) {
         event.metadata.name = unique_name(sighting);
-        auto body = resource::encode(event);
-        json::set_at(body, "apiVersion", json::Value(kind_.api_version()));
-        json::set_at(body, "kind", json::Value(kind_.name));
-        const auto created = client_.create({&kind_, event.metadata.namespace_, event.metadata.name}, std::move(body));
+        const auto created =
+            client_.create({&kind_, event.metadata.namespace_, event.metadata.name}, new_object(kind_, event));
         if (created) break;
         if (created.error().code != Errc::already_exists || attempt == 3) return fail(created.error());
     }

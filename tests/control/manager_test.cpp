@@ -237,6 +237,29 @@ TEST(ControlThreadTest, FollowsTheStoreAndGivesTheLeaseBack) {
     EXPECT_EQ(lease.at("spec.holderIdentity"), "");
 }
 
+TEST(Clients, TakeAndGiveStructs) {
+    Controlled world;
+    Client client(world.client, "test", nullptr, world.clock);
+    const auto& kind = *world.kinds.find("", "v1", "secrets");
+    resource::Secret secret;
+    secret.metadata.name = "s";
+    secret.metadata.namespace_ = "default";
+    secret.type = "Opaque";
+    const ObjectId id{&kind, "default", "s"};
+    ASSERT_TRUE(client.create(id, new_object(kind, secret)));
+    const auto read = decoded<resource::Secret>(client.get(id));
+    ASSERT_TRUE(read) << read.error().text();
+    EXPECT_EQ(read->type, "Opaque");
+    EXPECT_FALSE(read->metadata.uid.empty());
+    EXPECT_EQ(client.create(id, new_object(kind, secret)).error().code, Errc::already_exists);
+    EXPECT_EQ(decoded<resource::Secret>(client.get({&kind, "default", "t"})).error().code, Errc::not_found);
+    secret.metadata.name = "Not A Name";
+    const auto refused = client.create({&kind, "default", ""}, new_object(kind, secret));
+    ASSERT_FALSE(refused);
+    EXPECT_EQ(refused.error().code, Errc::invalid);
+    EXPECT_EQ(refused.error().field, "metadata.name");
+}
+
 TEST(Finalizers, AreAddedBeforeAndRemovedAfter) {
     Controlled world;
     Client client(world.client, "test", nullptr, world.clock);
