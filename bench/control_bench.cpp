@@ -235,6 +235,34 @@ void start(std::size_t objects, json::Object& out) {
     out["start_ms"] = run.seconds_until_idle() * 1'000;
 }
 
+// One owner with a tenth of the objects as dependents, deleted in the foreground: each change may cost no more than its
+// own share.
+void collect(std::size_t objects, json::Object& out) {
+    World world(store::make_memory_store());
+    const auto dependents = objects / 10;
+    world.write(dependents, "a");
+    Run run(world);
+    run.manager.add("gc", [](auto& context) { return std::make_unique<controller::GarbageCollector>(context); });
+    const auto& kind = *world.kinds.find("route.openshift.io", "v1", "routes");
+    control::Client client(run.leases, "bench", nullptr, world.clock);
+    const auto owner = client.get({&kind, "default", "route-0"});
+    if (!owner) die("owner", owner.error());
+    for (std::size_t i = 1; i < dependents; ++i) {
+        const auto patch = json::parse(fmt::format(
+            R"({{"metadata":{{"ownerReferences":[{{"apiVersion":"route.openshift.io/v1","kind":"Route","name":"route-0","uid":"{}","blockOwnerDeletion":true}}]}}}})",
+            json::string_at(*owner, "metadata.uid")));
+        auto patched = client.merge_patch({&kind, "default", fmt::format("route-{}", i)}, *patch);
+        if (!patched) die("dependent", patched.error());
+    }
+    run.seconds_until_idle();
+    control::DeleteOptions foreground;
+    foreground.propagation = control::Propagation::foreground;
+    if (auto marked = client.remove({&kind, "default", "route-0"}, foreground); !marked) die("owner", marked.error());
+    const double passed = run.seconds_until_idle();
+    if (run.manager.informer(kind).size() != 0) die("collect", {Errc::internal, {}, "something is left"});
+    out["collect_per_second"] = static_cast<double>(dependents) / passed;
+}
+
 std::unique_ptr<store::Store> open_embedded(const std::filesystem::path& folder, Log& log, Metrics& metrics) {
     auto opened =
         store::open_embedded_store({.file = folder / "store.db", .history = {}, .progress = {}}, log, metrics);
@@ -269,6 +297,7 @@ int main(int argc, char** argv) {
     relist(objects, false, out);
     relist(objects, true, out);
     start(objects, out);
+    collect(objects, out);
     fmt::print("{}\n", json::serialize(json::Value(out)));
     return 0;
 }

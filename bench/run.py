@@ -210,7 +210,8 @@ def control(options):
             ("status written, durable", "status_durable_per_second", "objects/s"),
             ("relist after a lost watch", "relist_ms", "ms"),
             ("relist, as structs", "relist_typed_ms", "ms"),
-            ("start of the server's controllers", "start_ms", "ms")):
+            ("start of the server's controllers", "start_ms", "ms"),
+            ("foreground deletion of a tenth", "collect_per_second", "objects/s")):
         print(f"{name:34} {figures[key]:12,.1f} {unit}", flush=True)
 
 
