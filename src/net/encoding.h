@@ -1,5 +1,4 @@
-// How an answer looks on the wire: status line and headers, chunk framing, gzip. Pure functions, any thread;
-// encoding.cpp is the home of zlib.
+// How an answer looks on the wire: status line and headers, chunk framing, gzip. Pure functions, any thread.
 #pragma once
 
 #include <cstddef>
@@ -30,7 +29,8 @@ inline constexpr std::string_view last_chunk = "0\r\n\r\n";
 std::size_t frame_chunk(std::string& buffer);
 
 bool accepts_gzip(std::string_view accept_encoding);
-// Compresses the body if that is allowed, worth it and wanted; sets Content-Encoding and Vary.
+// Compresses the body or stream if that is allowed, worth it and wanted; sets Content-Encoding and Vary. Whoever
+// streams an answer that may be compressed says that it is large by doing so.
 void compress(Response& response, std::size_t from_bytes, bool client_accepts);
 
 }  // namespace fairlead::net

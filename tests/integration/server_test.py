@@ -91,18 +91,24 @@ class Limits(ServerTest):
         self.assertIn("3145728", body["message"])
 
     def test_gzip_when_asked_and_large(self):
-        for i in range(120):
-            body = route(f"zip-{i:03}")
-            body["metadata"]["annotations"] = {"pad": "y" * 2000}
-            self.assertEqual(201, self.server.request("POST", ROUTES, body)[0])
         connection = self.server.connect()
-        connection.request("GET", ROUTES, headers={"Accept-Encoding": "gzip"})
-        answer = connection.getresponse()
-        data = answer.read()
-        self.assertEqual("gzip", answer.headers["Content-Encoding"])
-        self.assertEqual(120, len(json.loads(gzip.decompress(data))["items"]))
-        connection.request("GET", ROUTES)
-        self.assertIsNone(connection.getresponse().headers["Content-Encoding"])
+        total = 0
+        # The first list is packed as a whole; the second is above 1 MiB, so it is packed while it is sent.
+        for count, pad in ((120, 2_000), (40, 40_000)):
+            for i in range(count):
+                body = route(f"zip-{pad}-{i:03}")
+                body["metadata"]["annotations"] = {"pad": "y" * pad}
+                self.assertEqual(201, self.server.request("POST", ROUTES, body)[0])
+            total += count
+            connection.request("GET", ROUTES, headers={"Accept-Encoding": "gzip"})
+            answer = connection.getresponse()
+            data = answer.read()
+            self.assertEqual("gzip", answer.headers["Content-Encoding"])
+            self.assertEqual(total, len(json.loads(gzip.decompress(data))["items"]))
+            connection.request("GET", ROUTES)
+            plain = connection.getresponse()
+            self.assertEqual(total, len(json.loads(plain.read())["items"]))
+            self.assertIsNone(plain.headers["Content-Encoding"])
         connection.close()
 
     def test_yaml_bodies(self):

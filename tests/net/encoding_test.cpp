@@ -1,6 +1,7 @@
 #include "net/encoding.h"
 
 #include <gtest/gtest.h>
+#include <zlib.h>
 
 namespace fairlead::net {
 namespace {
@@ -88,6 +89,65 @@ TEST(Encoding, compresses_only_what_is_allowed_large_and_wanted) {
         EXPECT_EQ(response.body.size() < row.size, row.packed) << row.name;
         EXPECT_EQ(response.headers.has("Vary"), row.varies) << row.name;
     }
+}
+
+std::string unpacked(const std::string& packed) {
+    std::string plain(1'000'000, '\0');
+    z_stream stream{};
+    EXPECT_EQ(inflateInit2(&stream, 15 + 16), Z_OK);
+    stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(packed.data()));
+    stream.avail_in = static_cast<uInt>(packed.size());
+    stream.next_out = reinterpret_cast<Bytef*>(plain.data());
+    stream.avail_out = static_cast<uInt>(plain.size());
+    (void)inflate(&stream, Z_SYNC_FLUSH);
+    plain.resize(stream.total_out);
+    inflateEnd(&stream);
+    return plain;
+}
+
+// Gives its parts one by one: an empty one means that there is nothing yet.
+class Parts final : public StreamBody {
+public:
+    explicit Parts(std::vector<std::string> parts) : parts_(std::move(parts)) {}
+    void start(std::function<void()> /*wake*/) override {}
+    Next pull(std::string& out) override {
+        if (next_ == parts_.size()) return Next::end;
+        out += parts_[next_];
+        return parts_[next_++].empty() ? Next::wait : Next::data;
+    }
+
+private:
+    std::vector<std::string> parts_;
+    std::size_t next_ = 0;
+};
+
+TEST(Encoding, compresses_streams_part_by_part) {
+    const std::string first(300'000, 'a');
+    const std::string second(300'000, 'b');
+    Response response;
+    response.compressible = true;
+    response.stream = std::make_unique<Parts>(std::vector<std::string>{first, "", second});
+    compress(response, 1'000, true);
+    EXPECT_EQ(response.headers.get("Content-Encoding"), "gzip");
+    std::string packed;
+    using Next = StreamBody::Next;
+    // The first part, and what was kept back of it when the source had no more for now.
+    EXPECT_EQ(response.stream->pull(packed), Next::data);
+    EXPECT_EQ(response.stream->pull(packed), Next::data);
+    EXPECT_TRUE(unpacked(packed) == first) << "nothing is held back while the source waits";
+    while (response.stream->pull(packed) != Next::end) continue;
+    EXPECT_TRUE(unpacked(packed) == first + second);
+    EXPECT_LT(packed.size(), 10'000U);
+}
+
+TEST(Encoding, streams_that_may_not_be_compressed_stay_as_they_are) {
+    Response response;
+    response.stream = std::make_unique<Parts>(std::vector<std::string>{"watch"});
+    compress(response, 1, true);
+    EXPECT_FALSE(response.headers.has("Content-Encoding"));
+    std::string out;
+    response.stream->pull(out);
+    EXPECT_EQ(out, "watch");
 }
 
 }  // namespace
