@@ -10,8 +10,10 @@
 #include <thread>
 
 #include "apiserver/api_server.h"
+#include "apiserver/audit_log.h"
 #include "apiserver/identity.h"
 #include "apiserver/local_client.h"
+#include "apiserver/token_file.h"
 #include "base/clock.h"
 #include "base/files.h"
 #include "base/log.h"
@@ -34,6 +36,7 @@ namespace fairlead {
 namespace {
 
 constexpr std::chrono::seconds shutdown_grace{10};
+constexpr time_t maintenance_seconds = 2;
 
 int failed(Log& log, std::string_view what, const Error& error) {
     log.error(what, {{"why", error.text()}});
@@ -64,12 +67,14 @@ std::string url_of(const std::string& address) {
     return "https://" + address;
 }
 
-// SIGTERM and SIGINT reach only the thread that waits for them, so they are blocked before any other thread starts.
-sigset_t block_stop_signals() {
+// SIGTERM, SIGINT and SIGHUP reach only the thread that waits for them, so they are blocked before any other thread
+// starts.
+sigset_t block_signals() {
     sigset_t signals;
     sigemptyset(&signals);
     sigaddset(&signals, SIGTERM);
     sigaddset(&signals, SIGINT);
+    sigaddset(&signals, SIGHUP);
     pthread_sigmask(SIG_BLOCK, &signals, nullptr);
     signal(SIGPIPE, SIG_IGN);
     return signals;
@@ -140,9 +145,37 @@ struct Controllers {
 // again.
 void return_large_buffers() { (void)mallopt(M_MMAP_THRESHOLD, 128 * 1024); }
 
+// What an operator may have changed under us: the audit log was rotated, the token file edited.
+void reopen_files(apiserver::AuditLog* audit, apiserver::TokenFile* tokens, Log& log) {
+    if (audit != nullptr) {
+        if (auto done = audit->reopen(); !done) {
+            log.warn("cannot reopen the audit log, the old file is used", {{"why", done.error().text()}});
+        }
+    }
+    if (tokens != nullptr) {
+        if (auto done = tokens->reload(true); !done) {
+            log.warn("cannot read the token file, its old content counts", {{"why", done.error().text()}});
+        }
+    }
+    log.info("files reopened");
+}
+
+// Until SIGTERM or SIGINT, which it returns. This thread has nothing else to do, so it also does what is due from time
+// to time.
+int wait_for_stop(const sigset_t& signals, apiserver::ApiServer& api, apiserver::AuditLog* audit,
+                  apiserver::TokenFile* tokens, Log& log) {
+    const timespec pause{.tv_sec = maintenance_seconds, .tv_nsec = 0};
+    for (;;) {
+        const int received = sigtimedwait(&signals, nullptr, &pause);
+        if (received == SIGTERM || received == SIGINT) return received;
+        if (received == SIGHUP) reopen_files(audit, tokens, log);
+        api.maintain();
+    }
+}
+
 int serve(const cli::ServeOptions& options) {
     return_large_buffers();
-    const sigset_t stop_signals = block_stop_signals();
+    const sigset_t signals = block_signals();
     net::ServerOptions server_options;
     server_options.max_connections = connections_that_fit(server_options.max_connections);
     Log log(options.log_level, options.log_format);
@@ -168,6 +201,20 @@ int serve(const cli::ServeOptions& options) {
     api_options.version = version;
     api_options.max_watches = server_options.max_connections / 4 * 3;
     api_options.max_watches_per_user = api_options.max_watches / 2;
+    std::unique_ptr<apiserver::TokenFile> tokens;
+    if (!options.token_auth_file.empty()) {
+        auto opened = apiserver::TokenFile::open(options.token_auth_file);
+        if (!opened) return failed(log, "cannot read the token file", opened.error());
+        tokens = std::move(*opened);
+    }
+    std::unique_ptr<apiserver::AuditLog> audit;  // requests -> its own thread
+    if (!options.audit_log.empty()) {
+        auto opened = apiserver::AuditLog::open(options.audit_log, clock, log, metrics);
+        if (!opened) return failed(log, "cannot open the audit log", opened.error());
+        audit = std::move(*opened);
+    }
+    api_options.token_file = tokens.get();
+    api_options.audit = audit.get();
     apiserver::ApiServer api(api_options, kinds, **store, clock, random, log, metrics);
 
     std::optional<Controllers> controllers;
@@ -204,8 +251,7 @@ int serve(const cli::ServeOptions& options) {
     std::fflush(stdout);
     notify_service_manager("READY=1");
 
-    int received = 0;
-    sigwait(&stop_signals, &received);
+    const int received = wait_for_stop(signals, api, audit.get(), tokens.get(), log);
     log.info("stopping", {{"signal", received == SIGTERM ? "SIGTERM" : "SIGINT"}});
     notify_service_manager("STOPPING=1");
     api.drain();

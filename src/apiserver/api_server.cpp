@@ -7,10 +7,14 @@
 
 #include "apiserver/access_review.h"
 #include "apiserver/call.h"
+#include "apiserver/default_roles.h"
 #include "apiserver/discovery.h"
+#include "apiserver/escalation.h"
 #include "apiserver/health.h"
+#include "apiserver/issued_tokens.h"
 #include "apiserver/openapi_endpoint.h"
 #include "apiserver/rest.h"
+#include "apiserver/token_file.h"
 #include "apiserver/watch.h"
 #include "apiserver/watch_hub.h"
 #include "apiserver/watch_places.h"
@@ -24,7 +28,8 @@ namespace fairlead::apiserver {
 namespace {
 
 constexpr std::uint64_t shortest_watch_seconds = 1'800;  // a watch without timeoutSeconds: 30 to 60 minutes, so that
-constexpr std::uint64_t watch_spread_seconds = 1'800;    // clients that came together do not leave together
+constexpr std::chrono::seconds token_sweep_interval{60};
+constexpr std::uint64_t watch_spread_seconds = 1'800;  // clients that came together do not leave together
 
 using CallPtr = std::shared_ptr<Call>;
 
@@ -41,7 +46,9 @@ struct ApiServer::Impl {
           random(r),
           log(l),
           metrics(m),
-          rest(k, s, c, r, {.stream_lists_from = options.stream_lists_from}),
+          access({.token_file = options.token_file, .allow_all = options.insecure_allow_all}, s, c, l, m),
+          guard(access.authorizer(), c),
+          rest(k, s, c, r, {.stream_lists_from = options.stream_lists_from, .guard = &guard}),
           discovery(k, options.version),
           openapi(k, options.version),
           request_metrics(m),
@@ -49,7 +56,9 @@ struct ApiServer::Impl {
           hub(s, c),
           large_pool(options.large_workers, options.max_waiting_large),
           pool(options.workers, options.max_waiting) {
-        if (auto prepared = rest.prepare(); !prepared) {
+        auto prepared = rest.prepare();
+        if (prepared) prepared = ensure_defaults(rest, kinds);
+        if (!prepared) {
             preparation_problem = prepared.error().text();
             log.error("start of the API failed", {{"error", preparation_problem}});
         }
@@ -75,6 +84,7 @@ struct ApiServer::Impl {
     void read_one(const CallPtr& call) { call->finish(rest.get(call->target, call->options)); }
     void open_watch(const CallPtr& call);
     void in_worker(const CallPtr& call, std::function<void()> job);
+    void remove_expired_tokens();
 
     ApiOptions options;
     const resource::Kinds& kinds;
@@ -83,6 +93,8 @@ struct ApiServer::Impl {
     Random& random;
     Log& log;
     Metrics& metrics;
+    Access access;
+    EscalationGuard guard;
     Rest rest;
     Discovery discovery;
     OpenApiEndpoint openapi;
@@ -91,6 +103,7 @@ struct ApiServer::Impl {
     std::string preparation_problem;
     std::atomic<bool> draining{false};
     WatchPlaces watch_places;
+    MonotonicTime next_token_sweep;  // of the thread that maintains
     WatchHub hub;
     WorkerPool large_pool;
     WorkerPool pool;  // last: its threads use everything above
@@ -104,6 +117,31 @@ ApiServer::~ApiServer() = default;
 
 void ApiServer::add_ready_check(std::string name, std::function<std::optional<std::string>()> check) {
     impl_->health.add_ready(std::move(name), std::move(check));
+}
+
+void ApiServer::maintain() {
+    if (auto* file = impl_->options.token_file) {
+        const auto read = file->reload(false);
+        if (!read)
+            impl_->log.warn("cannot read the token file, its old content counts", {{"why", read.error().text()}});
+        if (read && *read)
+            impl_->log.info("token file read", {{"file", file->path().string()}, {"tokens", file->size()}});
+    }
+    const auto now = impl_->clock.monotonic();
+    if (now < impl_->next_token_sweep) return;
+    impl_->next_token_sweep = now + token_sweep_interval;
+    impl_->remove_expired_tokens();
+}
+
+void ApiServer::Impl::remove_expired_tokens() {
+    const auto* secrets = kinds.find("", "v1", "secrets");
+    if (!secrets) return;
+    QueryOptions query;
+    query.caller = {server_user(), "fairlead"};
+    for (const auto& name : expired_tokens(store, clock.now())) {
+        const auto reply = rest.remove({secrets, std::string(system_namespace), name, ""}, query, {});
+        if (reply.code < 300) log.info("expired token removed", {{"token", name}});
+    }
 }
 
 void ApiServer::drain() {
@@ -142,7 +180,7 @@ net::Response ApiServer::error_response(int status, std::string message) {
 
 void ApiServer::handle(net::Request request, net::Respond respond) {
     auto call = std::make_shared<Call>(std::move(request), std::move(respond), impl_->request_metrics, impl_->clock,
-                                       impl_->log);
+                                       impl_->log, impl_->options.audit);
     impl_->route(call);
 }
 
@@ -163,26 +201,15 @@ void ApiServer::Impl::in_worker(const CallPtr& call, std::function<void()> job) 
 }
 
 bool ApiServer::Impl::authorized(const CallPtr& call) {
-    call->user = options.insecure_allow_all ? std::optional(admin_user()) : authenticate(call->request);
-    Attributes attributes;
-    const auto& info = call->info;
-    if (info.type == RequestInfo::Type::resource) {
-        const auto verb = info.verb(call->request.method, call->options.watch);
-        attributes.verb = verb ? verb_name(*verb) : "";
-        attributes.group = info.group;
-        attributes.resource = info.resource;
-        attributes.subresource = info.subresource;
-        attributes.namespace_ = info.namespace_;
-        attributes.name = info.name;
-    } else {
-        attributes.verb = is_read(call->request.method) ? "get" : "post";
-        attributes.path = info.path.empty() ? "/" : info.path;
-    }
-    const auto refusal = authorize(call->user, attributes);
-    if (refusal) call->finish(*refusal);
+    call->attributes = attributes_of(call->info, call->request.method, call->options);
+    auto verdict = access.check(call->request, call->attributes);
+    call->user = std::move(verdict.user);
+    call->behind = std::move(verdict.behind);
+    call->reason = std::move(verdict.reason);
+    if (verdict.refusal) call->finish(*verdict.refusal);
     const std::string_view agent = call->request.headers.get("User-Agent");
     call->options.caller = {call->user.value_or(User{}), std::string(agent.substr(0, agent.find('/')))};
-    return !refusal;
+    return !verdict.refusal;
 }
 
 void ApiServer::Impl::route(const CallPtr& call) {
@@ -265,11 +292,10 @@ bool ApiServer::Impl::resolve(const CallPtr& call) {
 void ApiServer::Impl::route_resource(const CallPtr& call) {
     const auto& info = call->info;
     if (draining) return call->finish(service_unavailable("the server is shutting down"));
-    if (info.group == access_review_group && info.version == "v1" && call->user &&
-        (info.resource == access_reviews || info.resource == rules_reviews)) {
+    if (const auto* review = find_review(info); review && call->user) {
         if (call->request.method != "POST") return call->finish(method_not_allowed());
         const Body body{call->request.body, call->request.headers.get("Content-Type")};
-        return call->finish(review_access(info.resource, *call->user, body));
+        return call->finish(review_access(*review, info, *call->user, body, access));
     }
     if (!resolve(call)) return;
     auto form = negotiate(call->request.headers.get("Accept"), call->options.include_object);
@@ -314,7 +340,18 @@ void ApiServer::Impl::open_watch(const CallPtr& call) {
     WatchLimits limits;
     limits.bookmark_interval = options.bookmark_interval;
     limits.timeout = std::chrono::seconds(shortest_watch_seconds + random.next() % watch_spread_seconds);
-    call->finish(stream_answer(std::make_unique<WatchStream>(std::move(*plan), store, clock, &hub, limits, held)));
+    limits.recheck_interval = options.recheck_interval;
+    // Only what shows who calls is kept: the request's body may be large.
+    net::Request shown;
+    shown.headers = call->request.headers;
+    shown.peer = call->request.peer;
+    limits.still_allowed = [this, shown = std::move(shown), wish = call->attributes, id = call->request.id] {
+        const auto verdict = access.check(shown, wish);
+        if (verdict.refusal) log.info("watch ended: its caller may no longer watch", {{"id", id}});
+        return !verdict.refusal;
+    };
+    auto stream = std::make_unique<WatchStream>(std::move(*plan), store, clock, &hub, std::move(limits), held);
+    call->finish(stream_answer(std::move(stream)));
 }
 
 }  // namespace fairlead::apiserver

@@ -16,6 +16,9 @@
 
 namespace fairlead::apiserver {
 
+class AuditLog;
+class TokenFile;
+
 struct ApiOptions {
     std::string version = "0.1.0";
     std::size_t workers = 64;         // requests in progress; each may wait for the same group commit
@@ -29,6 +32,10 @@ struct ApiOptions {
     std::size_t stream_lists_from = 1UL * 1024 * 1024;  // longer lists are rendered while they are sent
     bool insecure_allow_all = false;                    // tests of semantics without TLS: every caller is the admin
     std::chrono::seconds bookmark_interval{60};
+    std::chrono::seconds recheck_interval{15};  // how often an open watch asks whether its caller still may
+    // Both belong to the caller and outlive the server; null = none.
+    TokenFile* token_file = nullptr;
+    AuditLog* audit = nullptr;
 };
 
 class ApiServer final : public net::Handler {
@@ -41,6 +48,10 @@ public:
 
     // A named check of /readyz; nothing = fine, else why not. Before serving only.
     void add_ready_check(std::string name, std::function<std::optional<std::string>()> check);
+    // What is due from time to time: the token file is read again if it changed, expired tokens are removed. Called
+    // every few seconds by one thread; may wait for the disk.
+    void maintain();
+
     // From now on /readyz says no, watches end cleanly, and new requests are refused with 503.
     void drain();
 

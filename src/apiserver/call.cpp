@@ -37,13 +37,14 @@ std::string_view known_method(std::string_view method) {
 
 }  // namespace
 
-Call::Call(net::Request r, net::Respond respond, RequestMetrics& metrics, const Clock& clock, Log& log)
+Call::Call(net::Request r, net::Respond respond, RequestMetrics& metrics, const Clock& clock, Log& log, AuditLog* audit)
     : request(std::move(r)),
       info(parse_target(request.target)),
       respond_(std::move(respond)),
       metrics_(metrics),
       clock_(clock),
       log_(log),
+      audit_(audit),
       started_(clock.monotonic()),
       in_flight_(metrics.in_flight(mutating(request.method))) {
     labels.verb = known_method(request.method);
@@ -66,8 +67,23 @@ void Call::finish(net::Response response) {
     if (!request.id.empty()) response.headers.set("X-Request-Id", request.id);
     metrics_.finished(labels, response.status, took);
     write_log(response.status, took);
+    if (audit_) write_audit(response.status, took);
     in_flight_.reset();
     respond_(std::move(response));
+}
+
+void Call::write_audit(int status, std::chrono::nanoseconds took) {
+    audit_->record({.time = clock_.now(),
+                    .request_id = request.id,
+                    .user = user,
+                    .behind = behind,
+                    .from = request.peer.address,
+                    .agent = std::string(request.headers.get("User-Agent")),
+                    .attributes = attributes,
+                    .path = info.path,
+                    .code = status,
+                    .latency = std::chrono::duration_cast<std::chrono::microseconds>(took),
+                    .reason = reason});
 }
 
 void Call::write_log(int status, std::chrono::nanoseconds took) {

@@ -6,8 +6,9 @@
 #include <optional>
 #include <string>
 
+#include "apiserver/access.h"
 #include "apiserver/answer.h"
-#include "apiserver/auth.h"
+#include "apiserver/audit_log.h"
 #include "apiserver/request_info.h"
 #include "apiserver/request_metrics.h"
 #include "base/clock.h"
@@ -18,7 +19,9 @@ namespace fairlead::apiserver {
 
 class Call {
 public:
-    Call(net::Request request, net::Respond respond, RequestMetrics& metrics, const Clock& clock, Log& log);
+    // `audit` may be null.
+    Call(net::Request request, net::Respond respond, RequestMetrics& metrics, const Clock& clock, Log& log,
+         AuditLog* audit);
 
     void finish(net::Response response);
     void finish(const Status& status) { finish(answer(status)); }
@@ -31,7 +34,10 @@ public:
     const net::Request request;
     const RequestInfo info;
     QueryOptions options;
-    std::optional<User> user;
+    std::optional<User> user;    // who acts
+    std::optional<User> behind;  // who called, if he acts as somebody else
+    Attributes attributes;       // what he wants to do
+    std::string reason;          // why he may, or not: for the audit log
     Target target;
     Verb verb = Verb::get;
     Presentation presentation;
@@ -39,11 +45,13 @@ public:
 
 private:
     void write_log(int status, std::chrono::nanoseconds took);
+    void write_audit(int status, std::chrono::nanoseconds took);
 
     net::Respond respond_;
     RequestMetrics& metrics_;
     const Clock& clock_;
     Log& log_;
+    AuditLog* audit_;
     MonotonicTime started_;
     std::shared_ptr<void> in_flight_;
 };

@@ -97,6 +97,7 @@ Outcome<Reply> Rest::commit_new(const Kind& kind, const Target& target, json::Va
     Reply reply;
     reply.code = 201;
     reply.warnings = std::move(warnings);
+    if (auto allowed = guarded(kind, object, {}, options); !allowed) return refuse(allowed.error());
     for (int attempt = 0; attempt < max_attempts; ++attempt) {
         const std::string name(json::string_at(object, "metadata.name"));
         const auto key = store_key(kind, target.namespace_, name);

@@ -93,12 +93,12 @@ Discovery::Discovery(const resource::Kinds& kinds, std::string_view version) : v
         auto& list = versions[kind.group];
         if (std::find(list.begin(), list.end(), kind.version) == list.end()) list.push_back(kind.version);
     }
-    const std::string review_group(access_review_group);
-    versions[review_group] = {"v1"};
-    resources[review_group + "/v1"] = {
-        resource_entry(std::string(access_reviews), "", false, "SelfSubjectAccessReview", {"create"}),
-        resource_entry(std::string(rules_reviews), "", false, "SelfSubjectRulesReview", {"create"}),
-    };
+    for (const auto& review : review_kinds) {
+        const std::string group(review.group);
+        versions[group] = {"v1"};
+        resources[group + "/v1"].push_back(
+            resource_entry(std::string(review.resource), "", review.namespaced, review.kind, {"create"}));
+    }
 
     json::Array paths{"/api",        "/apis",       "/healthz", "/livez",  "/metrics",
                       "/openapi/v2", "/openapi/v3", "/readyz",  "/version"};

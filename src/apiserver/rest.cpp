@@ -237,4 +237,13 @@ Outcome<store::ObjectRef> Rest::existing(const Target& target) const {
     return std::move(*found);
 }
 
+Outcome<void> Rest::guarded(const Kind& kind, const json::Value& object, const store::ObjectRef& current,
+                            const QueryOptions& options) const {
+    if (!options_.guard || !options_.guard->concerns(kind)) return {};
+    if (!current) return options_.guard->check(kind, object, nullptr, options.caller.user);
+    const auto old = parse_object(*current);
+    if (!old) return refuse(old.error());
+    return options_.guard->check(kind, object, &*old, options.caller.user);
+}
+
 }  // namespace fairlead::apiserver

@@ -17,6 +17,7 @@
 #include "apiserver/media.h"
 #include "apiserver/request_info.h"
 #include "apiserver/status.h"
+#include "apiserver/write_guard.h"
 #include "base/clock.h"
 #include "base/fwd.h"
 #include "net/http.h"
@@ -52,6 +53,8 @@ struct RestOptions {
     std::chrono::milliseconds future_wait{3'000};
     // Lists whose text is longer come as a stream, which renders them while they are sent.
     std::size_t stream_lists_from = std::numeric_limits<std::size_t>::max();
+    // Asked before every write of a kind that it concerns; null = everything may be written.
+    WriteGuard* guard = nullptr;
 };
 
 // Where and how a watch begins; made by Rest::plan_watch, run by WatchStream.
@@ -102,6 +105,9 @@ private:
     Outcome<void> prune_unknown(const Kind& kind, json::Value& object, const QueryOptions& options,
                                 std::vector<std::string>& warnings) const;
     Outcome<store::ObjectRef> existing(const Target& target) const;
+    // Whether the guard lets the caller write this final object in place of `current` (empty for a new one).
+    Outcome<void> guarded(const Kind& kind, const json::Value& object, const store::ObjectRef& current,
+                          const QueryOptions& options) const;
 
     // --- create.cpp ---
     Outcome<Reply> create_object(const Target& target, const QueryOptions& options, const Body& body);

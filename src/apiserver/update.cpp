@@ -171,6 +171,7 @@ Outcome<std::optional<Reply>> Rest::commit_change(const Target& target, const st
         reply.body = current->value();
         return reply;
     }
+    if (auto allowed = guarded(kind, change.object, current, options); !allowed) return refuse(allowed.error());
     if (options.is_dry_run()) {
         reply.body = object_text(change.object, std::to_string(current->modified()));
         return reply;

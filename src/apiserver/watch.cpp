@@ -13,10 +13,16 @@ constexpr std::chrono::seconds last_bookmark_before{2};  // the end of the watch
 
 WatchStream::WatchStream(WatchPlan plan, store::Store& store, const Clock& clock, WatchHub* hub, WatchLimits limits,
                          std::shared_ptr<void> held)
-    : plan_(std::move(plan)), store_(store), clock_(clock), hub_(hub), limits_(limits), held_(std::move(held)) {
+    : plan_(std::move(plan)),
+      store_(store),
+      clock_(clock),
+      hub_(hub),
+      limits_(std::move(limits)),
+      held_(std::move(held)) {
     const auto now = clock_.monotonic();
     deadline_ = now + plan_.timeout.value_or(limits_.timeout);
     next_bookmark_ = now + limits_.bookmark_interval;
+    next_recheck_ = limits_.still_allowed ? now + limits_.recheck_interval : MonotonicTime::max();
     delivered_ = plan_.after;
 }
 
@@ -28,7 +34,7 @@ void WatchStream::start(std::function<void()> wake) {
 
 void WatchStream::schedule() {
     if (!place_) return;
-    auto next = deadline_;
+    auto next = std::min(deadline_, next_recheck_);
     if (plan_.bookmarks) {
         next = std::min(next, next_bookmark_);
         if (!last_bookmark_sent_) next = std::min(next, deadline_ - last_bookmark_before);
@@ -37,7 +43,7 @@ void WatchStream::schedule() {
 }
 
 net::StreamBody::Next WatchStream::pull(std::string& out) {
-    if (ended_ || (hub_ && hub_->draining())) return Next::end;
+    if (ended_ || (hub_ && hub_->draining()) || !still_allowed()) return Next::end;
     const auto before = out.size();
     const auto limit = before + limits_.bytes_per_pull;
     if (plan_.initial) read_initial(out, limit);
@@ -54,6 +60,14 @@ net::StreamBody::Next WatchStream::pull(std::string& out) {
     schedule();
     if (out.size() > before) return Next::data;
     return Next::wait;
+}
+
+bool WatchStream::still_allowed() {
+    const auto now = clock_.monotonic();
+    if (now < next_recheck_) return true;
+    next_recheck_ = now + limits_.recheck_interval;
+    ended_ = !limits_.still_allowed();
+    return !ended_;
 }
 
 void WatchStream::read_initial(std::string& out, std::size_t limit) {

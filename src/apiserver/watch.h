@@ -21,6 +21,10 @@ struct WatchLimits {
     std::size_t events_per_read = 256;
     std::chrono::seconds bookmark_interval{60};
     std::chrono::seconds timeout{1800};  // when the client names none
+    // Asked from time to time whether the caller may still watch (his token may be revoked, his role changed); no means
+    // that the stream ends. Null = nobody asks.
+    std::function<bool()> still_allowed{};
+    std::chrono::seconds recheck_interval{15};
 };
 
 class WatchStream final : public net::StreamBody {
@@ -43,6 +47,7 @@ private:
     void append_expired(std::string& out);
     void bookmark_if_due(std::string& out, MonotonicTime now);
     void schedule();
+    bool still_allowed();
 
     WatchPlan plan_;
     store::Store& store_;
@@ -58,7 +63,7 @@ private:
     store::Revision delivered_ = 0;
     bool columns_sent_ = false;
     bool ended_ = false;
-    MonotonicTime deadline_, next_bookmark_;
+    MonotonicTime deadline_, next_bookmark_, next_recheck_;
     bool last_bookmark_sent_ = false;
     std::unique_ptr<WatchHub::Place> place_;  // last: leaves the hub before anything else goes
 };

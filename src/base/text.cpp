@@ -1,6 +1,7 @@
 #include "base/text.h"
 
 #include <fmt/core.h>
+#include <openssl/crypto.h>
 #include <openssl/evp.h>
 
 #include <array>
@@ -280,6 +281,10 @@ std::string sha256_hex(std::string_view bytes) {
     EVP_Digest(bytes.data(), bytes.size(), reinterpret_cast<unsigned char*>(digest.data()), &size, EVP_sha256(),
                nullptr);
     return hex({digest.data(), size});
+}
+
+bool equal_in_constant_time(std::string_view a, std::string_view b) {
+    return a.size() == b.size() && CRYPTO_memcmp(a.data(), b.data(), a.size()) == 0;
 }
 
 }  // namespace fairlead

@@ -45,5 +45,7 @@ std::optional<std::int64_t> parse_int(std::string_view text);
 std::uint64_t fnv1a(std::string_view bytes);
 // Lower-case hex SHA-256: ETags, ids that must not collide.
 std::string sha256_hex(std::string_view bytes);
+// Whether two secrets are the same, in a time that depends on their lengths alone.
+bool equal_in_constant_time(std::string_view a, std::string_view b);
 
 }  // namespace fairlead

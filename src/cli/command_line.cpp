@@ -12,6 +12,7 @@
 #include <mutex>
 
 #include "base/files.h"
+#include "base/random.h"
 #include "base/text.h"
 #include "cli/commands.h"
 #include "cli/completion.h"
@@ -34,7 +35,8 @@ constexpr const char* examples = R"(Examples:
 Exit codes: 0 done, 1 failed, 2 wrong usage.)";
 
 // Opens the connection, then runs the command; what goes wrong before there is a session is told here.
-int with_session(const ConnectionOptions& options, Terminal& terminal, const std::function<int(Session&)>& command) {
+int with_connection(const ConnectionOptions& options, Terminal& terminal,
+                    const std::function<int(Session&, const Connection&)>& command) {
     const auto connection = find_connection(options, terminal);
     if (!connection) {
         terminal.err << "error: " << connection.error().text() << '\n';
@@ -43,7 +45,11 @@ int with_session(const ConnectionOptions& options, Terminal& terminal, const std
     const auto transport = connect(*connection, options.request_timeout);
     Session session(*transport, terminal, connection->name_space, !options.name_space.empty(),
                     connection->kubeconfig.string());
-    return command(session);
+    return command(session, *connection);
+}
+
+int with_session(const ConnectionOptions& options, Terminal& terminal, const std::function<int(Session&)>& command) {
+    return with_connection(options, terminal, [&](Session& session, const Connection&) { return command(session); });
 }
 
 std::string check_duration(const std::string& text) {
@@ -64,6 +70,7 @@ public:
         add_delete();
         add_watch();
         add_wait();
+        add_token();
         add_version();
         add_completion();
     }
@@ -141,6 +148,8 @@ private:
     void add_delete();
     void add_watch();
     void add_wait();
+    void add_token();
+    void add_token_create(CLI::App& token);
     void add_version();
     void add_completion();
 
@@ -160,8 +169,12 @@ private:
     DeleteOptions delete_;
     WatchOptions watch_;
     WaitOptions wait_;
+    TokenCreateOptions token_create_;
+    TokenListOptions token_list_;
+    TokenRevokeOptions token_revoke_;
     VersionOptions version_;
     std::string dry_run_ = "none", validate_ = "strict", get_output_ = "table", watch_output_ = "text";
+    std::string token_output_ = "text";
     std::string cascade_ = "background", version_output_ = "text", shell_;
 };
 
@@ -170,6 +183,7 @@ void CommandLine::add_serve() {
   fairlead serve --data-dir ./state --api-listen 127.0.0.1:0
   fairlead serve --store memory: --apply examples/
   fairlead serve --config fairlead.yaml
+  fairlead serve --token-auth-file tokens.csv --audit-log /var/log/fairlead/audit.log
 
 The file of --config is YAML with the names of the options:
   api-listen: 127.0.0.1:7443
@@ -185,6 +199,10 @@ The file of --config is YAML with the names of the options:
         ->allow_extra_args(false);
     command->add_option("--roles", to.roles, "What this process does: api,controllers (default) or api");
     command->add_option("--event-ttl", to.event_ttl, "How long Events are kept after they last happened (default 1h)");
+    command->add_option("--token-auth-file", to.token_auth_file,
+                        "Tokens as CSV: token,user,uid,\"group1,group2\"; read again when it changes");
+    command->add_option("--audit-log", to.audit_log,
+                        "File for one JSON line per request (default: off); opened anew on SIGHUP");
     command->add_option("--log-level", to.log_level, "debug, info (default), warn or error");
     command->add_option("--log-format", to.log_format, "text (default) or json");
     command->callback([this] { action_ = [this] { return run_serve(); }; });
@@ -353,6 +371,74 @@ void CommandLine::add_wait() {
             }
             return with_session(wait_.connection, terminal_,
                                 [this](Session& session) { return run_wait(wait_, session); });
+        };
+    });
+}
+
+void CommandLine::add_token() {
+    auto* token = add("token", "Make, list and revoke bearer tokens",
+                      R"(  fairlead token create --user ci --group deployers --ttl 720h
+  fairlead token create --user alice -o kubeconfig > alice.kubeconfig
+  fairlead token list
+  fairlead token revoke tk4w9zxq2d)");
+    token->require_subcommand(1);
+    add_token_create(*token);
+
+    auto* list = token->add_subcommand("list", "Show the tokens: id, user, groups and when they end");
+    list->footer("Examples:\n  fairlead token list");
+    list->add_flag("--no-headers", token_list_.no_headers, "Rows only");
+    add_connection(*list, token_list_.connection, false);
+    list->callback([this] {
+        action_ = [this] {
+            return with_session(token_list_.connection, terminal_,
+                                [this](Session& session) { return run_token_list(token_list_, session); });
+        };
+    });
+
+    auto* revoke =
+        token->add_subcommand("revoke", "End tokens before their time: the next request with one is refused");
+    revoke->footer("Examples:\n  fairlead token revoke tk4w9zxq2d");
+    revoke->add_option("id", token_revoke_.ids, "The part of a token before its dot, as `token list` shows it")
+        ->required();
+    add_connection(*revoke, token_revoke_.connection, false);
+    revoke->callback([this] {
+        action_ = [this] {
+            return with_session(token_revoke_.connection, terminal_,
+                                [this](Session& session) { return run_token_revoke(token_revoke_, session); });
+        };
+    });
+}
+
+void CommandLine::add_token_create(CLI::App& token) {
+    auto* create = token.add_subcommand("create", "Make a token for a user and show it once");
+    create->footer(R"(Examples:
+  fairlead token create --user ci --group deployers --ttl 720h
+  fairlead token create --user alice -n shop -o kubeconfig > alice.kubeconfig
+  kubectl --token $(fairlead token create --user alice) get routes
+
+A token gives its user nothing by itself: bind a role to him or to one of his groups.
+Making one takes the right to write Secrets in the namespace fairlead-system and to
+impersonate the user and each group.)");
+    create->add_option("--user", token_create_.user, "Who the holder of the token is")->required();
+    create->add_option("--group", token_create_.groups, "A group he is in; repeatable")->allow_extra_args(false);
+    create
+        ->add_option_function<std::string>(
+            "--ttl", [this](const std::string& text) { token_create_.ttl = *parse_duration(text); },
+            "How long it lasts (default 24h, at most 8784h: 366 days)")
+        ->check(check_duration);
+    create->add_option("-o,--output", token_output_, "text (default), json, or kubeconfig: a ready one")
+        ->check(CLI::IsMember({"text", "json", "kubeconfig"}));
+    add_connection(*create, token_create_.connection);
+    create->callback([this] {
+        token_create_.output = token_output_ == "text"   ? TokenOutput::text
+                               : token_output_ == "json" ? TokenOutput::json
+                                                         : TokenOutput::kubeconfig;
+        action_ = [this] {
+            return with_connection(token_create_.connection, terminal_,
+                                   [this](Session& session, const Connection& connection) {
+                                       SystemRandom random;
+                                       return run_token_create(token_create_, session, connection, random);
+                                   });
         };
     });
 }

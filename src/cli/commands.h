@@ -4,10 +4,12 @@
 #include <functional>
 #include <string>
 
+#include "base/fwd.h"
 #include "cli/options.h"
 
 namespace fairlead::cli {
 
+struct Connection;
 struct Session;
 struct Terminal;
 
@@ -20,5 +22,9 @@ int run_wait(const WaitOptions& options, Session& session);
 // Prints the client's own version before the server is asked, so that it shows without one.
 int show_client_version(const VersionOptions& options, Terminal& terminal);
 int run_version(const VersionOptions& options, Session& session);
+// `connection` for the kubeconfig that it may write.
+int run_token_create(const TokenCreateOptions& options, Session& session, const Connection& connection, Random& random);
+int run_token_list(const TokenListOptions& options, Session& session);
+int run_token_revoke(const TokenRevokeOptions& options, Session& session);
 
 }  // namespace fairlead::cli

@@ -18,6 +18,8 @@ struct ServeOptions {
     std::vector<std::string> apply;   // manifests applied at start
     bool controllers = true;          // --roles api,controllers
     std::chrono::milliseconds event_ttl = std::chrono::hours(1);
+    std::filesystem::path token_auth_file;  // empty = none
+    std::filesystem::path audit_log;        // empty = off
     LogLevel log_level = LogLevel::info;
     LogFormat log_format = LogFormat::text;
 };
@@ -87,6 +89,26 @@ struct WaitOptions {
     bool all = false;
     std::string condition;  // text of --for
     std::chrono::milliseconds timeout{30'000};
+};
+
+enum class TokenOutput { text, json, kubeconfig };
+
+struct TokenCreateOptions {
+    ConnectionOptions connection;
+    std::string user;
+    std::vector<std::string> groups;
+    std::chrono::milliseconds ttl{std::chrono::hours(24)};
+    TokenOutput output = TokenOutput::text;
+};
+
+struct TokenListOptions {
+    ConnectionOptions connection;
+    bool no_headers = false;
+};
+
+struct TokenRevokeOptions {
+    ConnectionOptions connection;
+    std::vector<std::string> ids;
 };
 
 struct VersionOptions {

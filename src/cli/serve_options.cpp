@@ -72,9 +72,11 @@ Result<void> fill_from_config(ServeArguments& arguments, std::string_view yaml) 
     const auto* members = document.value.if_object();
     if (documents->size() != 1 || members == nullptr) return fail(Errc::invalid, "one YAML map is expected");
     const std::map<std::string_view, std::optional<std::string>*> texts = {
-        {"data-dir", &arguments.data_dir},   {"api-listen", &arguments.api_listen}, {"store", &arguments.store},
-        {"log-level", &arguments.log_level}, {"log-format", &arguments.log_format}, {"roles", &arguments.roles},
-        {"event-ttl", &arguments.event_ttl}};
+        {"data-dir", &arguments.data_dir},     {"api-listen", &arguments.api_listen},
+        {"store", &arguments.store},           {"log-level", &arguments.log_level},
+        {"log-format", &arguments.log_format}, {"roles", &arguments.roles},
+        {"event-ttl", &arguments.event_ttl},   {"token-auth-file", &arguments.token_auth_file},
+        {"audit-log", &arguments.audit_log}};
     for (const auto& member : *members) {
         const std::string_view name(member.key().data(), member.key().size());
         const auto where = fmt::format("line {}", document.line_of(name));
@@ -98,6 +100,8 @@ Result<ServeOptions> serve_options(const ServeArguments& arguments, const Termin
     options.api_listen = arguments.api_listen.value_or(options.api_listen);
     options.store = arguments.store.value_or(options.store);
     options.apply = arguments.apply;
+    options.token_auth_file = arguments.token_auth_file.value_or("");
+    options.audit_log = arguments.audit_log.value_or("");
     if (options.data_dir.empty()) return fail(Errc::invalid, "--data-dir", "is empty");
     if (auto fine = check_listen(options.api_listen); !fine) return fail(std::move(fine.error()));
     if (options.store != "embedded:" && options.store != "memory:") {

@@ -16,6 +16,7 @@ struct Terminal;
 // As typed; nothing = not typed.
 struct ServeArguments {
     std::optional<std::string> data_dir, api_listen, store, log_level, log_format, config, roles, event_ttl;
+    std::optional<std::string> token_auth_file, audit_log;
     std::vector<std::string> apply;
 };
 

@@ -34,6 +34,7 @@ struct Peer {
     // From a client certificate that our CA signed: subject CN, and each O. Empty name = none was shown.
     std::string certificate_name;
     std::vector<std::string> certificate_groups;
+    std::string certificate_problem;  // why a certificate that was shown does not count; empty = none or a good one
 };
 
 struct Request {

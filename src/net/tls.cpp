@@ -120,7 +120,12 @@ public:
 
     void identify(Peer& peer) const override {
         const Certificate certificate(SSL_get1_peer_certificate(ssl_.get()));
-        if (certificate == nullptr || SSL_get_verify_result(ssl_.get()) != X509_V_OK) return;
+        if (certificate == nullptr) return;
+        if (const auto* problem = static_cast<const char*>(SSL_get_app_data(ssl_.get())); problem != nullptr) {
+            peer.certificate_problem = problem;
+            return;
+        }
+        if (SSL_get_verify_result(ssl_.get()) != X509_V_OK) return;
         const X509_NAME* subject = X509_get_subject_name(certificate.get());
         for (int i = 0; i < X509_NAME_entry_count(subject); ++i) {
             const X509_NAME_ENTRY* entry = X509_NAME_get_entry(subject, i);
@@ -191,6 +196,18 @@ int choose_protocol(SSL*, const unsigned char** chosen, unsigned char* chosen_si
     return SSL_TLSEXT_ERR_OK;
 }
 
+// A client certificate that does not check out ends no handshake: its holder is nobody, and the layer above answers 401
+// where a name is needed, as Kubernetes does. Noted on the connection, because OpenSSL forgets an error that was passed
+// over when a later certificate of the chain is fine.
+int note_verification(int fine, X509_STORE_CTX* checked) {
+    if (fine == 1) return 1;
+    auto* ssl = static_cast<SSL*>(X509_STORE_CTX_get_ex_data(checked, SSL_get_ex_data_X509_STORE_CTX_idx()));
+    if (ssl == nullptr) return 0;
+    const char* problem = X509_verify_cert_error_string(X509_STORE_CTX_get_error(checked));
+    if (SSL_get_app_data(ssl) == nullptr) SSL_set_app_data(ssl, const_cast<char*>(problem));
+    return 1;
+}
+
 }  // namespace
 
 struct TlsContext::Impl {
@@ -235,7 +252,7 @@ Result<std::unique_ptr<TlsContext>> TlsContext::load(const TlsFiles& files) {
             return fail(Errc::invalid, "tls.client_ca", fmt::format("{}: {}", files.client_ca, last_error()));
         }
         SSL_CTX_set_client_CA_list(context, names);  // takes ownership
-        SSL_CTX_set_verify(context, SSL_VERIFY_PEER, nullptr);
+        SSL_CTX_set_verify(context, SSL_VERIFY_PEER, note_verification);
     }
     return std::unique_ptr<TlsContext>(new TlsContext(std::move(impl)));
 }

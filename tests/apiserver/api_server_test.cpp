@@ -183,6 +183,8 @@ TEST(Authentication, StrangersGetHealthAndVersionOnly) {
     request.method = "GET";
     request.target = "/api/v1/namespaces/default";
     request.peer.certificate_name = "admin";
+    EXPECT_EQ(server.start(request).get().status, 403) << "a name alone gives nothing";
+    request.peer.certificate_groups = {"system:masters"};
     EXPECT_EQ(server.start(request).get().status, 200);
 }
 
@@ -193,7 +195,7 @@ TEST(AccessReview, TheAdminMayDoEverything) {
                     R"({"kind":"SelfSubjectAccessReview","apiVersion":"authorization.k8s.io/v1","metadata":{},
                                      "spec":{"resourceAttributes":{"namespace":"default","verb":"create","resource":"secrets"}}})");
     EXPECT_EQ(can.status, 201);
-    EXPECT_THAT(can.body, testing::HasSubstr(R"("status":{"allowed":true})"));
+    EXPECT_THAT(can.body, testing::HasSubstr(R"("status":{"allowed":true,"reason":"member of system:masters"})"));
     const auto list = server.send("POST", "/apis/authorization.k8s.io/v1/selfsubjectrulesreviews", {},
                                   R"({"spec":{"namespace":"default"}})");
     EXPECT_EQ(list.status, 201);

@@ -13,8 +13,8 @@ void ClusterRoleBinding::describe(Fields<ClusterRoleBinding>& f) {
     f.field("subjects", &ClusterRoleBinding::subjects, "Who gets the role.");
     f.field("roleRef", &ClusterRoleBinding::role_ref,
             "The role that is given. To give another one, delete the binding and make a new one.")
-        .required()
-        .immutable();
+        .required();
+    f.rule(check_same_role);
     f.rule([](const json::Object& binding, const json::Object*, Violations& violations) {
         const auto* role = object_of(binding, "roleRef");
         if (role != nullptr && text_of(*role, "kind") == "Role") {

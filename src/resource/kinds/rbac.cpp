@@ -95,6 +95,13 @@ void Subject::describe(Fields<Subject>& f) {
     f.rule(check_subject);
 }
 
+void check_same_role(const json::Object& binding, const json::Object* old, Violations& violations) {
+    const auto* now = binding.if_contains("roleRef");
+    const auto* before = old != nullptr ? old->if_contains("roleRef") : nullptr;
+    if (now == nullptr || before == nullptr || json::equal(*now, *before)) return;
+    violations.invalid("roleRef", *now, "cannot change roleRef");
+}
+
 void admit_subjects(json::Value& object, const json::Value*, Violations&) {
     auto* subjects = json::find(object, "subjects");
     if (subjects == nullptr || !subjects->is_array()) return;

@@ -30,6 +30,8 @@ Kind rbac_kind(std::string name, std::string plural, Scope scope);
 // Name, "ClusterRole/viewer", age, and wide: users, groups, service accounts.
 std::vector<Column> binding_columns();
 Column created_at_column();
+// A binding keeps the role that it was made for: who may give that one away was checked then.
+void check_same_role(const json::Object& binding, const json::Object* old, Violations& violations);
 // Subjects without apiGroup get the one of their kind, as kube-apiserver fills it in.
 void admit_subjects(json::Value& object, const json::Value* old, Violations& violations);
 

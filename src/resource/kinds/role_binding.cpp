@@ -10,8 +10,8 @@ void RoleBinding::describe(Fields<RoleBinding>& f) {
     f.field("subjects", &RoleBinding::subjects, "Who gets the role.");
     f.field("roleRef", &RoleBinding::role_ref,
             "The role that is given. To give another one, delete the binding and make a new one.")
-        .required()
-        .immutable();
+        .required();
+    f.rule(check_same_role);
 }
 
 Kind role_binding_kind() {

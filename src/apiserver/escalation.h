@@ -1,0 +1,31 @@
+// The guard against giving away what one does not hold: roles, bindings and issued tokens. Worded as Kubernetes words
+// it. Thread-safe.
+#pragma once
+
+#include "apiserver/authorizer.h"
+#include "apiserver/write_guard.h"
+#include "base/clock.h"
+
+namespace fairlead::apiserver {
+
+class EscalationGuard final : public WriteGuard {
+public:
+    EscalationGuard(Authorizer& authorizer, const Clock& clock) : authorizer_(authorizer), clock_(clock) {}
+
+    [[nodiscard]] bool concerns(const resource::Kind& kind) const override;
+    Outcome<void> check(const resource::Kind& kind, const json::Value& object, const json::Value* old,
+                        const User& caller) override;
+
+private:
+    Outcome<void> check_role(const resource::Kind& kind, const json::Value& role, const User& caller);
+    Outcome<void> check_binding(const resource::Kind& kind, const json::Value& binding, const User& caller);
+    // A token acts as its user: making one needs what impersonating him would need.
+    Outcome<void> check_token(const resource::Kind& kind, const json::Value& secret, const User& caller);
+    Outcome<void> confirm_held(const resource::Kind& kind, const json::Value& object, const User& caller,
+                               std::span<const Rule> wanted);
+
+    Authorizer& authorizer_;
+    const Clock& clock_;
+};
+
+}  // namespace fairlead::apiserver
