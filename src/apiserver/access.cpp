@@ -104,6 +104,16 @@ Status refused_access(const User& user, const Attributes& wish, std::string_view
     return forbidden(named, wish.name, why);
 }
 
+net::Request credentials_of(const net::Request& request) {
+    net::Request shown;
+    shown.peer = request.peer;
+    for (const auto& [name, value] : request.headers.items()) {
+        const auto known = lower(name);
+        if (known == "authorization" || known.starts_with("impersonate-")) shown.headers.add(name, value);
+    }
+    return shown;
+}
+
 Access::Access(Options options, store::Store& store, const Clock& clock, Log& log, Metrics& metrics)
     : options_(options),
       store_(store),
@@ -162,20 +172,25 @@ void Access::impersonate(const net::Request& request, Verdict& verdict) {
     verdict.behind = std::exchange(verdict.user, std::move(*wanted));
 }
 
-Verdict Access::check(const net::Request& request, const Attributes& attributes) {
-    auto verdict = authenticate(request);
-    (verdict.user ? known_ : verdict.refusal ? failed_ : unknown_).add();
+bool Access::judge_caller(const net::Request& request, const Attributes& attributes, Verdict& verdict) {
     if (verdict.user) impersonate(request, verdict);
-    if (verdict.refusal) return verdict;
+    if (verdict.refusal) return false;
     if (!attributes.path.empty() && open_path(attributes.path)) {
         if (verdict.reason.empty()) verdict.reason = "open to everybody";
-        return verdict;
+        return false;
     }
     if (!verdict.user) {
         verdict.refusal = unauthorized();
         if (verdict.reason.empty()) verdict.reason = "no credentials";
-        return verdict;
+        return false;
     }
+    return true;
+}
+
+Verdict Access::check(const net::Request& request, const Attributes& attributes) {
+    auto verdict = authenticate(request);
+    (verdict.user ? known_ : verdict.refusal ? failed_ : unknown_).add();
+    if (!judge_caller(request, attributes, verdict)) return verdict;
     const auto started = clock_.monotonic();
     auto decision = authorizer_.decide(*verdict.user, attributes);
     decision_seconds_.observe(std::chrono::duration<double>(clock_.monotonic() - started).count());
@@ -183,6 +198,12 @@ Verdict Access::check(const net::Request& request, const Attributes& attributes)
     if (!decision.allowed) verdict.refusal = refused_access(*verdict.user, attributes, decision.reason);
     verdict.reason = std::move(decision.reason);
     return verdict;
+}
+
+bool Access::still_allowed(const net::Request& request, const Attributes& attributes) {
+    auto verdict = authenticate(request);
+    if (!judge_caller(request, attributes, verdict)) return !verdict.refusal;
+    return authorizer_.decide(*verdict.user, attributes).allowed;
 }
 
 }  // namespace fairlead::apiserver

@@ -35,6 +35,9 @@ Attributes attributes_of(const RequestInfo& info, std::string_view method, const
 // 403 in the words of kube-apiserver.
 Status refused_access(const User& user, const Attributes& attributes, std::string_view reason);
 
+// Only what shows who calls: what is kept while a watch lives.
+net::Request credentials_of(const net::Request& request);
+
 struct Verdict {
     std::optional<User> user;       // who acts; nothing for a caller without credentials
     std::optional<User> behind;     // who called, if he acts as somebody else
@@ -50,7 +53,10 @@ public:
     };
     Access(Options options, store::Store& store, const Clock& clock, Log& log, Metrics& metrics);
 
+    // Of a request that came in; counted.
     Verdict check(const net::Request& request, const Attributes& attributes);
+    // Whether a request that was let in would be let in now; not counted.
+    bool still_allowed(const net::Request& request, const Attributes& attributes);
     // The holder of a token; nothing if it is no good.
     std::optional<User> user_of(std::string_view token) const;
     Authorizer& authorizer() { return authorizer_; }
@@ -59,6 +65,8 @@ private:
     // Nothing and no refusal: no credentials were shown. Fills user, reason and refusal.
     Verdict authenticate(const net::Request& request) const;
     void impersonate(const net::Request& request, Verdict& verdict);
+    // True if the roles have to be asked; else the verdict is complete.
+    bool judge_caller(const net::Request& request, const Attributes& attributes, Verdict& verdict);
 
     Options options_;
     store::Store& store_;

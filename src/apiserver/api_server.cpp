@@ -62,6 +62,7 @@ struct ApiServer::Impl {
             preparation_problem = prepared.error().text();
             log.error("start of the API failed", {{"error", preparation_problem}});
         }
+        access.authorizer().held_by({}, "");  // reads all roles now, not during the first request
         health.add_live("ping", [] { return std::nullopt; });
         health.add_ready("store", [this]() -> std::optional<std::string> {
             const auto problem = store.health();
@@ -206,6 +207,7 @@ bool ApiServer::Impl::authorized(const CallPtr& call) {
     call->user = std::move(verdict.user);
     call->behind = std::move(verdict.behind);
     call->reason = std::move(verdict.reason);
+    call->allowed = !verdict.refusal;
     if (verdict.refusal) call->finish(*verdict.refusal);
     const std::string_view agent = call->request.headers.get("User-Agent");
     call->options.caller = {call->user.value_or(User{}), std::string(agent.substr(0, agent.find('/')))};
@@ -341,14 +343,11 @@ void ApiServer::Impl::open_watch(const CallPtr& call) {
     limits.bookmark_interval = options.bookmark_interval;
     limits.timeout = std::chrono::seconds(shortest_watch_seconds + random.next() % watch_spread_seconds);
     limits.recheck_interval = options.recheck_interval;
-    // Only what shows who calls is kept: the request's body may be large.
-    net::Request shown;
-    shown.headers = call->request.headers;
-    shown.peer = call->request.peer;
-    limits.still_allowed = [this, shown = std::move(shown), wish = call->attributes, id = call->request.id] {
-        const auto verdict = access.check(shown, wish);
-        if (verdict.refusal) log.info("watch ended: its caller may no longer watch", {{"id", id}});
-        return !verdict.refusal;
+    limits.still_allowed = [this, shown = credentials_of(call->request), wish = call->attributes,
+                            id = call->request.id] {
+        const bool allowed = access.still_allowed(shown, wish);
+        if (!allowed) log.info("watch ended: its caller may no longer watch", {{"id", id}});
+        return allowed;
     };
     auto stream = std::make_unique<WatchStream>(std::move(*plan), store, clock, &hub, std::move(limits), held);
     call->finish(stream_answer(std::move(stream)));

@@ -82,7 +82,7 @@ std::string audit_line(const AuditEvent& event) {
     line["path"] = cut(event.path);
     line["code"] = event.code;
     line["latencyMicros"] = event.latency.count();
-    line["decision"] = event.code == 401 || event.code == 403 ? "forbid" : "allow";
+    line["decision"] = event.allowed ? "allow" : "forbid";
     if (!event.reason.empty()) line["reason"] = cut(event.reason);
     return json::serialize(line) + "\n";
 }

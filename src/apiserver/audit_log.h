@@ -34,7 +34,10 @@ struct AuditEvent {
     std::string path;  // without the query
     int code = 0;
     std::chrono::microseconds latency{0};
-    std::string reason;  // of the decision
+    // What authorisation said. The answer may still be a refusal: 403 with allowed = true is an attempt to give away
+    // more than one holds, or a terminating namespace.
+    bool allowed = false;
+    std::string reason;
 };
 
 // One line, with its end. Long texts are cut: a hostile client must not fill the disk faster than it sends.

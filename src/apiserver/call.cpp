@@ -83,6 +83,7 @@ void Call::write_audit(int status, std::chrono::nanoseconds took) {
                     .path = info.path,
                     .code = status,
                     .latency = std::chrono::duration_cast<std::chrono::microseconds>(took),
+                    .allowed = allowed,
                     .reason = reason});
 }
 

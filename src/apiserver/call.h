@@ -37,7 +37,8 @@ public:
     std::optional<User> user;    // who acts
     std::optional<User> behind;  // who called, if he acts as somebody else
     Attributes attributes;       // what he wants to do
-    std::string reason;          // why he may, or not: for the audit log
+    bool allowed = false;        // what authorisation said
+    std::string reason;          // and why: for the audit log
     Target target;
     Verb verb = Verb::get;
     Presentation presentation;

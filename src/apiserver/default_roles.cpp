@@ -113,7 +113,7 @@ struct Writer {
         QueryOptions options;
         options.caller = {server_user(), "fairlead"};
         Target target{kind, "", name, ""};
-        const auto present = rest.get(target, options);
+        auto present = rest.get(target, options);
         const auto parsed = present.code == 200 ? json::parse(present.body) : fail(Errc::not_found, name);
         std::string body;
         Reply reply;
@@ -127,7 +127,7 @@ struct Writer {
             body = json::serialize(*next);
             reply = rest.update(target, options, {body, "application/json"});
         } else {
-            reply = present;
+            reply = std::move(present);
         }
         // 409: another server of the same store was faster.
         if (reply.code < 300 || reply.code == 409) return {};

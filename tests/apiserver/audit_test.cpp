@@ -33,6 +33,7 @@ AuditEvent event() {
     event.path = "/apis/g/v1/namespaces/shop/routes/a/status";
     event.code = 200;
     event.latency = std::chrono::microseconds(1234);
+    event.allowed = true;
     event.reason = "RBAC: allowed";
     return event;
 }
@@ -57,6 +58,7 @@ TEST(AuditLine, NobodyIsAnonymous) {
     auto one = event();
     one.user.reset();
     one.code = 401;
+    one.allowed = false;
     const auto line = json::parse(audit_line(one));
     ASSERT_TRUE(line);
     EXPECT_EQ(json::string_at(*line, "user.username"), "system:anonymous");
