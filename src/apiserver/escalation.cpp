@@ -18,11 +18,13 @@ std::string text(const json::Value& object, std::string_view path) {
     return std::string(json::string_at(object, path));
 }
 
-// Whether two objects differ in nothing but what the garbage collector and the bookkeeping write.
+// Whether two objects differ in nothing but what deletion, the garbage collector and the bookkeeping write: those
+// change nobody's rights, and are written for callers who need not hold the rules.
 bool same_but_for_bookkeeping(json::Value a, json::Value b) {
     for (auto* object : {&a, &b}) {
-        for (const auto* path : {"metadata.ownerReferences", "metadata.finalizers", "metadata.managedFields",
-                                 "metadata.resourceVersion", "metadata.generation"}) {
+        for (const auto* path :
+             {"metadata.ownerReferences", "metadata.finalizers", "metadata.managedFields", "metadata.resourceVersion",
+              "metadata.generation", "metadata.deletionTimestamp", "metadata.deletionGracePeriodSeconds"}) {
             json::erase_at(*object, path);
         }
     }

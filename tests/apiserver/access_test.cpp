@@ -315,6 +315,16 @@ TEST_F(AccessTest, AggregationTakesEverything) {
         R"(clusterroles.rbac.authorization.k8s.io "sum" is forbidden: must have cluster-admin privileges to use the aggregationRule)");
 }
 
+TEST_F(AccessTest, DeletingTakesNoMoreThanTheRightToDelete) {
+    apply(roles, role_body("all", R"({"verbs":["*"],"apiGroups":["*"],"resources":["*"]})"));
+    apply(roles, role_body("cleaner",
+                           R"({"verbs":["delete"],"apiGroups":["rbac.authorization.k8s.io"],"resources":["roles"]})"));
+    bind("cleaner", "shop", "cleaner", "User", "alice", "Role");
+    // Foreground deletion writes a finalizer and the time of deletion into the object first.
+    EXPECT_EQ(code(alice, "DELETE", roles + "/all", R"({"propagationPolicy":"Foreground"})"), 200);
+    EXPECT_EQ(code(alice, "DELETE", roles + "/all", R"({"propagationPolicy":"Background"})"), 200);
+}
+
 TEST_F(AccessTest, ABindingKeepsItsRole) {
     bind("b", "shop", "fairlead-viewer", "User", "alice");
     const auto refused = send(root, "PUT", role_bindings + "/b", binding_body("b", "fairlead-user", "User", "alice"));

@@ -84,5 +84,13 @@ TEST(Text, Sha256OfNothing) {
     EXPECT_EQ(sha256_hex(""), "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855");
 }
 
+TEST(Text, SecretsAreEqualOrNot) {
+    EXPECT_TRUE(equal_in_constant_time("", ""));
+    EXPECT_TRUE(equal_in_constant_time("secret", "secret"));
+    for (const auto* other : {"", "secreT", "Secret", "secre", "secrets"}) {
+        EXPECT_FALSE(equal_in_constant_time("secret", other)) << other;
+    }
+}
+
 }  // namespace
 }  // namespace fairlead
