@@ -21,11 +21,13 @@ struct SimKind {
     std::string_view group, version, plural;
     std::string_view content;  // what the kind needs besides metadata
 };
-// Two namespaced kinds and one of cluster scope: owners and dependents are of any of them.
-constexpr std::array<SimKind, 3> object_kinds{{
+// Three namespaced kinds and one of cluster scope: owners and dependents are of any of them.
+constexpr std::array<SimKind, 4> object_kinds{{
     {"", "v1", "secrets", R"("type":"Opaque","data":{"k":"dg=="})"},
     {"", "v1", "endpoints", R"("subsets":[])"},
     {"fairlead.dev", "v1", "clusters", R"("spec":{})"},
+    {"route.openshift.io", "v1", "routes",
+     R"("spec":{"host":"shop.example.com","to":{"kind":"Service","name":"web"}})"},
 }};
 
 const SimKind& content_of(const resource::Kind& kind) {
@@ -91,7 +93,7 @@ resource::Kinds simulated_kinds() {
     const auto all = resource::make_kinds();
     std::vector<resource::Kind> chosen;
     for (const auto& kind : all.all()) {
-        for (const auto* plural : {"namespaces", "secrets", "endpoints", "events", "leases", "clusters"}) {
+        for (const auto* plural : {"namespaces", "secrets", "endpoints", "events", "leases", "clusters", "routes"}) {
             if (kind.plural == plural) chosen.push_back(kind);
         }
     }

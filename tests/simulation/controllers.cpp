@@ -1,5 +1,8 @@
 #include "simulation/controllers.h"
 
+#include <fmt/core.h>
+
+#include "control/worked_example.h"
 #include "controller/event_expiry.h"
 #include "controller/garbage_collector.h"
 #include "controller/namespace_lifecycle.h"
@@ -17,11 +20,40 @@ void add_controllers(control::Manager& manager) {
         "namespace-lifecycle",
         [](control::Context& context) { return std::make_unique<controller::NamespaceLifecycle>(context); }, options);
     manager.add(
+        "host-claims", [](control::Context& context) { return std::make_unique<example::HostClaims>(context); },
+        options);
+    manager.add(
         "event-expiry",
         [](control::Context& context) {
             return std::make_unique<controller::EventExpiry>(context, controller::EventExpiryOptions{event_ttl});
         },
         options);
+}
+
+void check_host_claims(const Truth& truth, Journal& journal) {
+    std::map<std::string, std::vector<example::Claim>> claims;
+    std::map<std::string, json::Value> routes;
+    for (const auto& [name, version] : truth.table("route.openshift.io/routes")) {
+        auto value = json::parse(version.bytes);
+        if (!value) continue;
+        claims[std::string(json::string_at(*value, "spec.host"))].push_back(
+            {name, std::string(json::string_at(*value, "metadata.creationTimestamp"))});
+        routes[name] = std::move(*value);
+    }
+    for (const auto& [host, claimants] : claims) {
+        const auto chosen = example::winner(claimants);
+        for (const auto& claim : claimants) {
+            const auto* conditions = json::find(routes[claim.key], "status.conditions");
+            std::string_view status = "no condition";
+            if (conditions && conditions->is_array() && !conditions->as_array().empty()) {
+                status = json::string_at(conditions->as_array()[0], "status");
+            }
+            if (status == (claim.key == chosen ? "True" : "False")) continue;
+            return journal.violate(Invariant::controllers_converge,
+                                   fmt::format("the oldest route for {} is {}, yet HostClaimed of {} is \"{}\"", host,
+                                               chosen, claim.key, status));
+        }
+    }
 }
 
 bool ControllersActor::ready(const World& world) const {

@@ -9,6 +9,9 @@
 
 namespace fairlead::simulation {
 
+// What the worked example of docs/controllers.md promises, when the world is quiet.
+void check_host_claims(const Truth& truth, Journal& journal);
+
 class ControllersActor final : public Actor {
 public:
     explicit ControllersActor(Process& process) : process_(process) {}

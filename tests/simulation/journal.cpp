@@ -16,6 +16,8 @@ std::string_view name_of(Invariant invariant) {
             return "garbage collection converges";
         case Invariant::one_leader:
             return "one leader acts at a time";
+        case Invariant::controllers_converge:
+            return "controllers bring about what they promise";
     }
     return "";
 }

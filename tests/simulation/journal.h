@@ -13,8 +13,8 @@ namespace fairlead::simulation {
 
 using SimTime = std::chrono::nanoseconds;  // virtual, since the beginning of the run; the same for all processes
 
-// The four promises that a run is checked against.
-enum class Invariant { writes_kept, watches_exact, collection_converges, one_leader };
+// The promises that a run is checked against.
+enum class Invariant { writes_kept, watches_exact, collection_converges, one_leader, controllers_converge };
 std::string_view name_of(Invariant invariant);
 
 struct Violation {

@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include "simulation/client.h"
+#include "simulation/controllers.h"
 
 namespace fairlead::simulation {
 
@@ -27,6 +28,7 @@ void play(World& world, const Settings& settings) {
     world.become_quiet(silence);
     if (world.failed()) return;
     world.collection.check_quiet(world.truth(), true);
+    check_host_claims(world.truth(), world.journal);
     world.store->check_all();
     world.ledger.check_all();
 }

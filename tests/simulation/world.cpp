@@ -115,11 +115,16 @@ World::World(const Settings& settings, Surroundings& around)
     store->set_faults(faults_);
     for (const auto& process : processes) actors_.push_back(std::make_unique<ControllersActor>(*process));
     for (int i = 0; i < clients; ++i) actors_.push_back(std::make_unique<Client>(i));
-    const std::vector<std::pair<std::string_view, std::string_view>> watched{
-        {"secrets", ""}, {"endpoints", "north"}, {"namespaces", ""}, {"secrets", "default"}, {"endpoints", ""}};
+    struct Watched {
+        std::string_view group, plural, ns;
+    };
+    const std::vector<Watched> watched{{"", "secrets", ""},       {"", "endpoints", "north"},
+                                       {"", "namespaces", ""},    {"", "secrets", "default"},
+                                       {"", "endpoints", ""},     {"route.openshift.io", "routes", ""},
+                                       {"", "events", "default"}, {"fairlead.dev", "clusters", ""}};
     for (int i = 0; i < watchers; ++i) {
-        const auto& [plural, ns] = dice.pick(watched);
-        actors_.push_back(std::make_unique<Watcher>(i, *kinds().find("", "v1", plural), std::string(ns)));
+        const auto& [group, plural, ns] = dice.pick(watched);
+        actors_.push_back(std::make_unique<Watcher>(i, *kinds().find(group, "v1", plural), std::string(ns)));
     }
 }
 
