@@ -186,7 +186,9 @@ void Client::update(World& world) {
 void Client::patch(World& world) {
     Request request{Verb::patch, existing_target(world), {}, {}, "application/merge-patch+json"};
     const auto dice = world.dice.below(100);
-    if (dice < 35) {
+    if (dice < 6) {
+        request.body = R"({"metadata":{"labels":null}})";
+    } else if (dice < 35) {
         request.body = fmt::format(R"({{"metadata":{{"labels":{{"turn":"{}"}}}}}})", world.dice.below(1000));
     } else if (dice < 65) {
         request.body = fmt::format(R"({{"metadata":{{"ownerReferences":{}}}}})",

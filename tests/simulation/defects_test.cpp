@@ -92,6 +92,8 @@ INSTANTIATE_TEST_SUITE_P(
                 [] { return blind_to("/secrets", "default/a"); }},
         Planted{"CollectorTakesALivingOwnerForGone", Invariant::collection_converges, "lives",
                 [] { return deny("fairlead.dev/clusters", "a"); }},
+        Planted{"ExampleForgetsARoute", Invariant::controllers_converge, "the oldest route",
+                [] { return blind_to("route.openshift.io/routes", "default/a"); }},
         Planted{"LeaderWithoutFence", Invariant::one_leader, "while the lease is held by",
                 [] { return leader(false, false); }},
         Planted{"LeaderIgnoresItsDeadline", Invariant::one_leader, "while the lease is held by",

@@ -52,6 +52,10 @@ struct Surroundings {
     Metrics metrics;
 };
 
+// A store in files below `folder`, which is made and removed (embedded_backing.cpp).
+std::unique_ptr<Backing> make_embedded_backing(const std::string& folder, store::HistoryLimits limits,
+                                               Surroundings& around);
+
 // Defects to plant, for the tests that show that they are found. Empty: none.
 struct Defects {
     WrapStore below;                // in the store itself

@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <chrono>
+#include <filesystem>
 #include <string_view>
 
 #include "base/text.h"
@@ -17,11 +18,12 @@ struct Arguments {
     std::int64_t seeds = 1000;
     std::int64_t start = 1;
     bool trace = false;
+    bool embedded = false;    // over files instead of memory
     bool keep_going = false;  // names every failing seed instead of telling all about the first
 };
 
 int usage() {
-    fmt::print(stderr, "usage: simulate [--seeds N] [--start S] [--trace] [--keep-going]\n");
+    fmt::print(stderr, "usage: simulate [--seeds N] [--start S] [--trace] [--keep-going] [--embedded]\n");
     return 2;
 }
 
@@ -30,6 +32,10 @@ bool read(int argc, char** argv, Arguments& arguments) {
         const std::string_view name = argv[i];
         if (name == "--trace") {
             arguments.trace = true;
+            continue;
+        }
+        if (name == "--embedded") {
+            arguments.embedded = true;
             continue;
         }
         if (name == "--keep-going") {
@@ -69,6 +75,11 @@ int main(int argc, char** argv) {
         Settings settings;
         settings.seed = static_cast<std::uint64_t>(arguments.start + done);
         settings.print = arguments.trace;
+        if (arguments.embedded) {
+            const auto folder =
+                std::filesystem::temp_directory_path() / fmt::format("fairlead-simulate-{}", ::getpid());
+            settings.embedded = folder.string();
+        }
         const auto report = simulate(settings, around);
         if (report.violation && arguments.keep_going) {
             ++failed;

@@ -31,6 +31,7 @@ void play(World& world, const Settings& settings) {
     check_host_claims(world.truth(), world.journal);
     world.store->check_all();
     world.ledger.check_all();
+    world.check_actors();
 }
 
 std::string describe(const Settings& settings, const Journal& journal) {

@@ -56,14 +56,14 @@ std::size_t Truth::first_after(std::string_view table, Revision revision) const 
     return static_cast<std::size_t>(found - all.begin());
 }
 
-std::map<std::string, Revision> Truth::table_at(std::string_view table, Revision revision) const {
-    std::map<std::string, Revision> state;
+std::map<std::string, const Change*> Truth::table_at(std::string_view table, Revision revision) const {
+    std::map<std::string, const Change*> state;
     for (const auto& change : changes(table)) {
         if (change.revision > revision) break;
         if (change.removed) {
             state.erase(change.name);
         } else {
-            state[change.name] = change.revision;
+            state[change.name] = &change;
         }
     }
     return state;
@@ -85,7 +85,8 @@ std::vector<std::pair<Key, const Change*>> Truth::apply(const std::vector<store:
         const bool removed = op.type == store::Op::Type::remove;
         const std::string bytes = removed && op.value.bytes.empty() ? present->bytes : with_revision(op.value, next);
         auto& log = changes_[op.key.table];
-        log.push_back({next, op.key.name, bytes, removed, present != nullptr, std::string(writer)});
+        log.push_back({next, op.key.name, bytes, removed, present != nullptr, present ? present->bytes : "",
+                       std::string(writer)});
         made.emplace_back(op.key, &log.back());
         auto& table = tables_[op.key.table];
         if (removed) {

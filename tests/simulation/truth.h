@@ -28,6 +28,7 @@ struct Change {
     std::string bytes;  // the new state, or the last one
     bool removed = false;
     bool existed = false;  // before
+    std::string before;    // that state
     std::string writer;    // who wrote it, for messages
 };
 
@@ -48,8 +49,8 @@ public:
     [[nodiscard]] const std::deque<Change>& changes(std::string_view table) const;
     // The place of the first change after the revision.
     [[nodiscard]] std::size_t first_after(std::string_view table, Revision revision) const;
-    // Name -> revision of everything that the table held at the revision.
-    [[nodiscard]] std::map<std::string, Revision> table_at(std::string_view table, Revision revision) const;
+    // By name, the version of everything that the table held at the revision.
+    [[nodiscard]] std::map<std::string, const Change*> table_at(std::string_view table, Revision revision) const;
 
 private:
     Revision revision_ = 1;

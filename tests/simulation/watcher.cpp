@@ -15,34 +15,81 @@ Revision revision_at(const json::Value& value, std::string_view path) {
     return static_cast<Revision>(parse_int(json::string_at(value, path)).value_or(0));
 }
 
-std::string frame_of(const Change& change) {
-    const std::string_view type = change.removed ? "DELETED" : change.existed ? "MODIFIED" : "ADDED";
-    return fmt::format(R"({{"type":"{}","object":{}}})", type, change.bytes);
+// The bytes as they would be had they been written at the revision.
+std::string at_revision(const std::string& bytes, Revision revision) {
+    constexpr std::string_view member = "\"resourceVersion\":\"";
+    const auto begin = bytes.find(member) + member.size();
+    return bytes.substr(0, begin) + std::to_string(revision) + bytes.substr(bytes.find('"', begin));
 }
 
 }  // namespace
 
-Watcher::Watcher(int number, const resource::Kind& kind, std::string ns)
-    : name_(fmt::format("watcher-{} of {}{}{}", number, kind.plural, ns.empty() ? "" : " in ", ns)),
+Watcher::Watcher(int number, const resource::Kind& kind, std::string ns, bool labelled)
+    : name_(fmt::format("watcher-{} of {}{}{}{}", number, labelled ? "labelled " : "", kind.plural,
+                        ns.empty() ? "" : " in ", ns)),
       kind_(kind),
-      prefix_(ns.empty() ? "" : ns + "/") {}
+      prefix_(ns.empty() ? "" : ns + "/"),
+      labelled_(labelled) {}
 Watcher::~Watcher() = default;
+
+bool Watcher::selects(std::string_view name, const std::string& bytes) const {
+    if (!name.starts_with(prefix_)) return false;
+    if (!labelled_) return true;
+    const auto value = json::parse(bytes);
+    return value && json::find(*value, "metadata.labels.turn") != nullptr;
+}
+
+bool Watcher::concerns(const Change& change) const {
+    return (!change.removed && selects(change.name, change.bytes)) ||
+           (change.existed && selects(change.name, change.before));
+}
+
+std::string Watcher::frame_of(const Change& change) const {
+    const bool now = !change.removed && selects(change.name, change.bytes);
+    const bool was = change.existed && selects(change.name, change.before);
+    const auto frame = [](std::string_view type, std::string_view bytes) {
+        return fmt::format(R"({{"type":"{}","object":{}}})", type, bytes);
+    };
+    if (now) return frame(was ? "MODIFIED" : "ADDED", change.bytes);
+    if (!was) return {};
+    return frame("DELETED", change.removed ? change.bytes : at_revision(change.before, change.revision));
+}
+
+apiserver::QueryOptions Watcher::options() const {
+    apiserver::QueryOptions options;
+    if (labelled_) options.label_selector = "turn";
+    return options;
+}
+
+apiserver::Target Watcher::target() const {
+    return {&kind_, prefix_.empty() ? "" : prefix_.substr(0, prefix_.size() - 1), "", ""};
+}
 
 bool Watcher::ready(const World& world) const { return world.faulty() || !caught_up(world); }
 
-void Watcher::wrong(World& world, const std::string& what) {
+void Watcher::wrong(World& world, const std::string& what) const {
     world.journal.violate(Invariant::watches_exact, fmt::format("{}: {}", name_, what));
 }
 
 std::size_t Watcher::next_place(const Truth& truth) const {
     const auto& changes = truth.changes(kind_.table());
-    auto place = place_;
-    while (place < changes.size() && !concerns(changes[place].name)) ++place;
-    return place;
+    while (place_ < changes.size() && !concerns(changes[place_])) ++place_;
+    return place_;
 }
 
 bool Watcher::caught_up(const World& world) const {
     return listed_ && stream_ && next_place(world.truth()) == world.truth().changes(kind_.table()).size();
+}
+
+void Watcher::check(World& world) const {
+    std::map<std::string, Revision> due;
+    for (const auto& [name, version] : world.truth().table(kind_.table())) {
+        if (selects(name, version.bytes)) due[name] = version.modified;
+    }
+    if (due != known_) {
+        wrong(world,
+              fmt::format("at the end it knows {} objects, not the {} that are there", known_.size(), due.size()));
+    }
 }
 
 void Watcher::disconnect() {
@@ -64,7 +111,7 @@ void Watcher::step(World& world) {
 void Watcher::list(World& world) {
     auto* process = world.any_process();
     if (!process) return;
-    Request request{Verb::list, {&kind_, prefix_.empty() ? "" : prefix_.substr(0, prefix_.size() - 1), "", ""}, {}, {}};
+    Request request{Verb::list, target(), options(), {}};
     if (world.dice.chance(600)) request.options.limit = static_cast<std::int64_t>(world.dice.between(1, 4));
     request.options.continue_token = continue_;
     const auto reply = world.send(*process, request, name_);
@@ -91,8 +138,10 @@ void Watcher::list(World& world) {
 }
 
 void Watcher::finish_list(World& world, Revision revision) {
-    auto due = world.truth().table_at(kind_.table(), revision);
-    std::erase_if(due, [this](const auto& one) { return !concerns(one.first); });
+    std::map<std::string, Revision> due;
+    for (const auto& [name, version] : world.truth().table_at(kind_.table(), revision)) {
+        if (selects(name, version->bytes)) due[name] = version->revision;
+    }
     if (due != page_) {
         return wrong(world, fmt::format("a list of {} objects at revision {} is not the state of then ({} objects)",
                                         page_.size(), revision, due.size()));
@@ -109,13 +158,12 @@ void Watcher::finish_list(World& world, Revision revision) {
 void Watcher::open(World& world) {
     auto* process = world.any_process();
     if (!process) return;
-    apiserver::QueryOptions options;
-    options.watch = true;
-    options.resource_version = std::to_string(seen_);
-    options.allow_watch_bookmarks = world.dice.chance(500);
-    if (world.dice.chance(300)) options.timeout_seconds = static_cast<std::int64_t>(world.dice.between(1, 30));
-    const apiserver::Target target{&kind_, prefix_.empty() ? "" : prefix_.substr(0, prefix_.size() - 1), "", ""};
-    auto plan = process->instance->rest.plan_watch(target, options, {});
+    auto query = options();
+    query.watch = true;
+    query.resource_version = std::to_string(seen_);
+    query.allow_watch_bookmarks = world.dice.chance(500);
+    if (world.dice.chance(300)) query.timeout_seconds = static_cast<std::int64_t>(world.dice.between(1, 30));
+    auto plan = process->instance->rest.plan_watch(target(), query, {});
     if (!plan) return;
     apiserver::WatchLimits limits;
     limits.bytes_per_pull = world.dice.chance(500) ? 1 : limits.bytes_per_pull;  // one event at a time
@@ -163,7 +211,7 @@ bool Watcher::take(World& world, std::string_view text) {
         }
         place_ = place + 1;
         seen_ = due.revision;
-        if (due.removed) {
+        if (frame.starts_with(R"({"type":"DELETED")")) {
             known_.erase(due.name);
         } else {
             known_[due.name] = due.revision;
@@ -191,6 +239,10 @@ bool Watcher::take_other(World& world, std::string_view frame) {
     }
     // 410, or the stream's process died: what is resumed from is decided by what the next one says.
     if (json::int_at(*value, "object.code") == 410) {
+        const auto oldest = instance_->store->oldest(kind_.table());
+        if (!world.faulty() && seen_ >= oldest) {
+            wrong(world, fmt::format("it is told 410 after {}, though history goes back to {}", seen_, oldest));
+        }
         listed_ = false;
         continue_.clear();
     }

@@ -104,8 +104,10 @@ World::World(const Settings& settings, Surroundings& around)
         collection.changed(key, change);
         if (writer.role == Writer::Role::client) ledger.changed(writer.request, key, change);
     };
-    store = std::make_unique<SimStore>(make_memory_backing(draw_history(dice), settings.defects.below), dice, journal,
-                                       std::move(hooks));
+    const auto history = draw_history(dice);
+    auto backing = settings.embedded.empty() ? make_memory_backing(history, settings.defects.below)
+                                             : make_embedded_backing(settings.embedded, history, around);
+    store = std::make_unique<SimStore>(std::move(backing), dice, journal, std::move(hooks));
     for (int i = 0; i < process_count; ++i) {
         processes.push_back(std::make_unique<Process>(i));
         // Two machines never agree about the time.
@@ -124,7 +126,8 @@ World::World(const Settings& settings, Surroundings& around)
                                        {"", "events", "default"}, {"fairlead.dev", "clusters", ""}};
     for (int i = 0; i < watchers; ++i) {
         const auto& [group, plural, ns] = dice.pick(watched);
-        actors_.push_back(std::make_unique<Watcher>(i, *kinds().find(group, "v1", plural), std::string(ns)));
+        actors_.push_back(
+            std::make_unique<Watcher>(i, *kinds().find(group, "v1", plural), std::string(ns), dice.chance(250)));
     }
 }
 
@@ -229,6 +232,10 @@ void World::pass_time() {
         ms = dice.between(5'000, 40'000);
     }
     move_to(now_ + milliseconds(ms));
+}
+
+void World::check_actors() {
+    for (const auto& actor : actors_) actor->check(*this);
 }
 
 void World::take_turn(Actor& actor) {

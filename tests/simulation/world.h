@@ -25,6 +25,7 @@ struct Settings {
     std::size_t quiet_steps = 20'000;  // turns that the world may take to become quiet afterwards
     std::size_t keep_lines = 60;
     bool print = false;
+    std::string embedded;  // where the embedded store keeps its files; empty: a store in memory
     Defects defects;
 };
 
@@ -39,6 +40,8 @@ public:
     // Would want one if only time passed; SimTime::max() for never.
     [[nodiscard]] virtual SimTime due(const World&) const { return SimTime::max(); }
     virtual void step(World& world) = 0;
+    // At the end, when all is quiet.
+    virtual void check(World&) const {}
     bool busy = false;  // in the middle of a turn
 };
 
@@ -53,6 +56,8 @@ public:
     void step();
     // Faults stop, everybody lives; turns until nobody has written anything for long. Violated if that never comes.
     void become_quiet(SimTime long_enough);
+    // What everybody believes at the end.
+    void check_actors();
     void stop_clients() { clients_stopped_ = true; }
 
     // A request to one of the processes; nothing if no process answers or it died meanwhile. Checked against the
