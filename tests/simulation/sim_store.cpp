@@ -11,6 +11,7 @@ namespace fairlead::simulation {
 
 namespace {
 
+constexpr std::string_view lease_table = "coordination.k8s.io/leases";
 constexpr std::uint64_t longest_late_commit_ms = 30'000;
 constexpr std::uint64_t longest_delay_ms = 20'000;  // of watches and wake-ups
 
@@ -175,7 +176,7 @@ Result<store::Committed> SimStore::apply(const std::vector<store::Op>& ops, cons
     committed_.push_back(ops);
     compare(*result, made, ops);
     // Renewals would drown everything else; who takes the lease is told elsewhere.
-    if (made.front().first.table != "coordination.k8s.io/leases") {
+    if (made.front().first.table != lease_table) {
         journal_.line(fmt::format("commit {} by {}: {}", result->revision, writer.name, show(ops)));
     }
     std::vector<std::string> tables;
@@ -295,7 +296,8 @@ Result<store::Committed> SimStore::Handle::decide(const std::vector<store::Op>& 
     auto& dice = shared_.dice_;
     auto& journal = shared_.journal_;
     const auto& faults = shared_.faults_;
-    if (writer.role == Writer::Role::controller && dice.chance(faults.pause)) {
+    const bool acts = writer.role == Writer::Role::controller && ops.front().key.table != lease_table;
+    if (acts && dice.chance(faults.pause)) {
         shared_.hooks_.pause(writer);
     } else if (dice.chance(faults.yield)) {
         shared_.hooks_.yield(writer);

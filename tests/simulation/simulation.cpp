@@ -15,8 +15,8 @@ constexpr std::chrono::seconds calm = longest_backoff + std::chrono::seconds(5);
 // No controller waits longer before it would write again: then nothing more will come.
 constexpr std::chrono::seconds silence = event_ttl + std::chrono::seconds(5);
 
-void play(World& world, const Settings& settings) {
-    for (std::size_t turn = 0; turn < settings.steps && !world.failed(); ++turn) world.step();
+void play(World& world) {
+    for (std::size_t turn = 0; turn < world.turns() && !world.failed(); ++turn) world.step();
     if (world.failed()) return;
     world.journal.line("the clients stop, and nothing goes wrong any more");
     world.stop_clients();
@@ -56,7 +56,7 @@ void print_state(const Truth& truth) {
 
 Report simulate(const Settings& settings, Surroundings& around) {
     World world(settings, around);
-    play(world, settings);
+    play(world);
     if (settings.print) print_state(world.truth());
     Report report;
     report.seed = settings.seed;

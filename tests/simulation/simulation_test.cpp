@@ -8,7 +8,7 @@
 namespace fairlead::simulation {
 namespace {
 
-constexpr std::uint64_t seeds = 100;
+constexpr std::uint64_t seeds = 200;
 constexpr std::uint64_t embedded_seeds = 6;
 
 TEST(Simulation, SeedsAreClean) {

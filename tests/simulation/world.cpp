@@ -38,7 +38,7 @@ Faults draw_faults(Dice& dice) {
     faults.crash_before = rate(25);
     faults.crash_after = rate(25);
     faults.yield = rate(400);
-    faults.pause = rate(150);
+    faults.pause = rate(400);
     faults.read = rate(30);
     faults.drop_watch = rate(60);
     faults.delay_watch = rate(150);
@@ -91,6 +91,7 @@ World::World(const Settings& settings, Surroundings& around)
       around_(around) {
     faults_ = draw_faults(dice);
     chaos_rate_ = dice.chance(700) ? static_cast<unsigned>(dice.between(5, 60)) : 0;
+    turns_ = dice.between(40, 300);
     SimStore::Hooks hooks;
     hooks.yield = [this](const Writer&) { yield(); };
     hooks.pause = [this](const Writer& writer) { pause(writer); };
@@ -269,7 +270,7 @@ void World::pause(const Writer& writer) {
     ++depth_;
     const SimStore::Scope nobody(*store, {});
     auto& process = *processes[static_cast<std::size_t>(writer.process)];
-    const auto pause = milliseconds(dice.between(1'000, 40'000));
+    const auto pause = milliseconds(dice.between(2'000, 60'000));
     const auto until = now_ + pause;
     process.paused_until = until;
     journal.line(fmt::format("{} is paused in the middle of a write of {}", process.name(), writer.name));

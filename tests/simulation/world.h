@@ -21,7 +21,6 @@ namespace fairlead::simulation {
 // What a run is made of.
 struct Settings {
     std::uint64_t seed = 1;
-    std::size_t steps = 300;           // turns while things go wrong
     std::size_t quiet_steps = 20'000;  // turns that the world may take to become quiet afterwards
     std::size_t keep_lines = 60;
     bool print = false;
@@ -52,6 +51,8 @@ public:
     World(const World&) = delete;
     World& operator=(const World&) = delete;
 
+    // How many turns the run takes while things go wrong: short runs end in states that long ones pass by.
+    [[nodiscard]] std::size_t turns() const { return turns_; }
     // One turn of somebody who is ready, and time passes.
     void step();
     // Faults stop, everybody lives; turns until nobody has written anything for long. Violated if that never comes.
@@ -98,6 +99,7 @@ private:
     Surroundings& around_;
     Faults faults_;
     unsigned chaos_rate_ = 0;
+    std::size_t turns_ = 0;
     SimTime now_{0};
     SimTime last_change_{0};  // of anything but leases
     int depth_ = 0;           // turns within turns
