@@ -39,7 +39,8 @@ std::string describe(const Settings& settings, const Journal& journal) {
     std::string text = fmt::format("seed {} violates \"{}\":\n  {}\nthe last steps:\n", settings.seed,
                                    name_of(violation.invariant), violation.what);
     for (const auto& line : journal.tail()) text += line + "\n";
-    text += fmt::format("replay: ./dev simulate --seeds 1 --start {} --trace\n", settings.seed);
+    text += fmt::format("replay: ./dev simulate --seeds 1 --start {}{} --trace\n", settings.seed,
+                        settings.embedded.empty() ? "" : " --embedded");
     return text;
 }
 
