@@ -414,7 +414,7 @@ void CommandLine::add_token_create(CLI::App& token) {
     create->footer(R"(Examples:
   fairlead token create --user ci --group deployers --ttl 720h
   fairlead token create --user alice -n shop -o kubeconfig > alice.kubeconfig
-  kubectl --token $(fairlead token create --user alice) get routes
+  fairlead token create --user alice -o json
 
 A token gives its user nothing by itself: bind a role to him or to one of his groups.
 Making one takes the right to write Secrets in the namespace fairlead-system and to
@@ -492,6 +492,9 @@ std::vector<CommandWords> CommandLine::words() const {
             one.takes_types |= option->get_name() == "what";
             for (const auto& name : option->get_lnames()) one.options.push_back("--" + name);
             for (const auto& name : option->get_snames()) one.options.push_back("-" + name);
+        }
+        for (const auto* part : command->get_subcommands([](const CLI::App*) { return true; })) {
+            one.options.push_back(part->get_name());
         }
         std::sort(one.options.begin(), one.options.end());
         all.push_back(std::move(one));

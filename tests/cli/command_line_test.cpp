@@ -58,6 +58,10 @@ INSTANTIATE_TEST_SUITE_P(
         UsageRow{"bad_role", {"serve", "--roles", "api,cook"}, 2},
         UsageRow{"no_api", {"serve", "--roles", "controllers"}, 2},
         UsageRow{"bad_ttl", {"serve", "--event-ttl", "soon"}, 2}, UsageRow{"no_ttl", {"serve", "--event-ttl", "0s"}, 2},
+        UsageRow{"token_alone", {"token"}, 2}, UsageRow{"token_of_nobody", {"token", "create"}, 2},
+        UsageRow{"bad_token_ttl", {"token", "create", "--user", "a", "--ttl", "soon"}, 2},
+        UsageRow{"bad_token_output", {"token", "create", "--user", "a", "-o", "xml"}, 2},
+        UsageRow{"revoke_nothing", {"token", "revoke"}, 2},
         UsageRow{"bad_listen", {"serve", "--api-listen", "localhost"}, 2},
         UsageRow{"bad_shell", {"completion", "tcsh"}, 2}, UsageRow{"no_kubeconfig", {"get", "routes"}, 1},
         UsageRow{"client_version", {"version", "--client"}, 0}),
@@ -65,7 +69,7 @@ INSTANTIATE_TEST_SUITE_P(
 
 TEST(CommandLine, EveryHelpTeachesByExample) {
     for (const auto* command :
-         {"serve", "apply", "get", "describe", "delete", "watch", "wait", "version", "completion"}) {
+         {"serve", "apply", "get", "describe", "delete", "watch", "wait", "token", "version", "completion"}) {
         const auto ran = run_line({command, "--help"});
         EXPECT_EQ(ran.code, 0);
         EXPECT_NE(ran.out.find("Examples:"), std::string::npos) << command;
@@ -84,9 +88,10 @@ TEST(CommandLine, ServeDefaults) {
     EXPECT_EQ(ran.served->event_ttl, std::chrono::hours(1));
 }
 TEST(CommandLine, ServeOptions) {
-    const auto ran = run_line({"serve", "--data-dir", "/d", "--api-listen", "[::1]:0", "--store", "memory:", "--apply",
-                               "a", "--apply", "b", "--log-level", "debug", "--log-format", "json", "--roles", "api",
-                               "--event-ttl", "90s"});
+    const auto ran =
+        run_line({"serve", "--data-dir",  "/d",  "--api-listen",      "[::1]:0", "--store",      "memory:", "--apply",
+                  "a",     "--apply",     "b",   "--log-level",       "debug",   "--log-format", "json",    "--roles",
+                  "api",   "--event-ttl", "90s", "--token-auth-file", "t.csv",   "--audit-log",  "a.log"});
     ASSERT_TRUE(ran.served) << ran.err;
     EXPECT_EQ(ran.served->data_dir, "/d");
     EXPECT_EQ(ran.served->api_listen, "[::1]:0");
@@ -96,15 +101,20 @@ TEST(CommandLine, ServeOptions) {
     EXPECT_EQ(ran.served->log_format, LogFormat::json);
     EXPECT_FALSE(ran.served->controllers);
     EXPECT_EQ(ran.served->event_ttl, std::chrono::seconds(90));
+    EXPECT_EQ(ran.served->token_auth_file, "t.csv");
+    EXPECT_EQ(ran.served->audit_log, "a.log");
 }
 TEST(CommandLine, ConfigFillsWhatIsNotTyped) {
     const auto file = std::filesystem::path(testing::TempDir()) / "fairlead_config_test.yaml";
-    std::ofstream(file) << "api-listen: 127.0.0.1:1\nstore: 'memory:'\napply: [x, z]\n";
+    std::ofstream(file) << "api-listen: 127.0.0.1:1\nstore: 'memory:'\napply: [x, z]\n"
+                           "token-auth-file: t.csv\naudit-log: a.log\n";
     const auto ran = run_line({"serve", "--config", file.string(), "--api-listen", "127.0.0.1:2", "--data-dir", "/d"});
     ASSERT_TRUE(ran.served) << ran.err;
     EXPECT_EQ(ran.served->api_listen, "127.0.0.1:2");
     EXPECT_EQ(ran.served->store, "memory:");
     EXPECT_EQ(ran.served->apply, (std::vector<std::string>{"x", "z"}));
+    EXPECT_EQ(ran.served->token_auth_file, "t.csv");
+    EXPECT_EQ(ran.served->audit_log, "a.log");
     std::filesystem::remove(file);
     const auto missing = run_line({"serve", "--config", file.string()});
     EXPECT_EQ(missing.code, 2);

