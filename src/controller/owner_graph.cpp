@@ -115,17 +115,10 @@ void OwnerGraph::ask_owners(const Node& node, std::vector<std::string>& keys) co
     }
 }
 
-std::vector<std::string> OwnerGraph::blockers(const std::string& key, const Node& node) const {
-    std::vector<std::string> blocking;
-    for (const auto& dependent : dependents(node.uid)) {
-        const auto* found = find(dependent);
-        if (!found) continue;
-        const bool blocks = std::any_of(found->owners.begin(), found->owners.end(), [&](const Owner& owner) {
-            return owner.blocks && owner.uid == node.uid && key_of(*found, owner) == key;
-        });
-        if (blocks) blocking.push_back(dependent);
-    }
-    return blocking;
+bool OwnerGraph::blocks(const Node& dependent, const std::string& key, const Node& node) const {
+    return std::any_of(dependent.owners.begin(), dependent.owners.end(), [&](const Owner& owner) {
+        return owner.blocks && owner.uid == node.uid && key_of(dependent, owner) == key;
+    });
 }
 
 bool OwnerGraph::blocked(const Node& node) const {
@@ -138,11 +131,13 @@ bool OwnerGraph::blocked(const Node& node) const {
         const auto key = std::move(next.back());
         next.pop_back();
         const auto* waiting = key == start ? &node : find(key);
-        for (auto& blocker : blockers(key, *waiting)) {
+        for (const auto& blocker : dependents(waiting->uid)) {
             const auto* found = find(blocker);
-            if (!found->waiting() || found->held) return true;  // it goes, or is let go, by itself
+            if (!found || !blocks(*found, key, *waiting)) continue;
+            // It goes, or is let go, by itself. That is nearly always so, and the first one answers.
+            if (!found->waiting() || found->held) return true;
             waiters[blocker].push_back(key);
-            if (asked.insert(blocker).second) next.push_back(std::move(blocker));
+            if (asked.insert(blocker).second) next.push_back(blocker);
         }
     }
     // Only a circle remains if the node is waited for by all of them.

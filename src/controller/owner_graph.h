@@ -65,9 +65,9 @@ private:
     void ask_owners(const Node& node, std::vector<std::string>& keys) const;
     // The key of the object that the reference means, whether it exists or not; empty for a kind that we do not serve.
     [[nodiscard]] std::string key_of(const Node& dependent, const Owner& owner) const;
-    // Keys of the dependents that block the deletion of the node. Those whose reference cannot own, because it names an
-    // object of another namespace, do not: their going would never be noticed.
-    [[nodiscard]] std::vector<std::string> blockers(const std::string& key, const Node& node) const;
+    // Does this dependent block the deletion of the node? One whose reference cannot own, because it names an object of
+    // another namespace, does not: its going would never be noticed.
+    [[nodiscard]] bool blocks(const Node& dependent, const std::string& key, const Node& node) const;
     [[nodiscard]] std::string uid_of(const Node* known, const store::ObjectRef& object) const;
 
     const resource::Kinds& kinds_;
