@@ -280,7 +280,9 @@ bool ApiServer::Impl::resolve(const CallPtr& call) {
     if (!info.subresource.empty() && !status && !finalize) return nothing();
     const auto verb = info.verb(call->request.method, call->options.watch);
     const bool everywhere = namespaced && info.namespace_.empty();
-    const bool allowed = verb && (!kind->create_only || *verb == Verb::create) &&
+    // Apply of a kind that is only ever created is a create.
+    const bool creates = verb && (*verb == Verb::create || *verb == Verb::patch);
+    const bool allowed = verb && (!kind->create_only || creates) &&
                          !(everywhere && (*verb == Verb::create || *verb == Verb::remove_collection)) &&
                          (!finalize || *verb == Verb::update);
     if (!allowed) return call->finish(method_not_allowed()), false;

@@ -9,13 +9,17 @@ namespace fairlead::apiserver {
 
 namespace {
 constexpr std::string_view token_version = "meta.k8s.io/v1";
-constexpr std::int64_t newest = -1;
 }  // namespace
 
 std::string encode_continue(const ContinueToken& token) {
     json::Object object;
     object["v"] = token_version;
-    object["rv"] = token.revision ? static_cast<std::int64_t>(*token.revision) : newest;
+    // A token of its own kind instead of a revision that is none (Kubernetes: -1), so that a made-up number is refused.
+    if (token.revision) {
+        object["rv"] = static_cast<std::int64_t>(*token.revision);
+    } else {
+        object["latest"] = true;
+    }
     object["start"] = token.start;
     if (token.remaining) object["left"] = static_cast<std::int64_t>(*token.remaining);
     return base64url(json::serialize(object));
@@ -35,11 +39,12 @@ Result<ContinueToken> decode_continue(std::string_view text) {
     }
     ContinueToken token;
     const auto revision = json::int_at(*value, "rv");
-    if (!revision || *revision == 0 || *revision < newest) {
+    const bool latest = json::bool_at(*value, "latest") && json::find(*value, "rv") == nullptr;
+    if (!latest && (!revision || *revision <= 0)) {
         return fail(Errc::invalid,
                     "continue key is not valid: incorrect encoded start resourceVersion (version meta.k8s.io/v1)");
     }
-    if (*revision != newest) token.revision = static_cast<store::Revision>(*revision);
+    if (!latest) token.revision = static_cast<store::Revision>(*revision);
     token.start = json::string_at(*value, "start");
     if (token.start.empty()) {
         return fail(Errc::invalid, "continue key is not valid: encoded start key empty (version meta.k8s.io/v1)");

@@ -47,7 +47,8 @@ Outcome<void> Rest::name_and_stamp(const Target& target, json::Value& object, bo
         generated = true;
     }
     auto& metadata = metadata_of(object);
-    for (const auto* member : {"resourceVersion", "deletionTimestamp", "deletionGracePeriodSeconds", "selfLink"}) {
+    for (const auto* member :
+         {"resourceVersion", "deletionTimestamp", "deletionGracePeriodSeconds", "selfLink", "managedFields"}) {
         metadata.erase(member);
     }
     metadata["uid"] = make_uuid(random_);
@@ -73,23 +74,30 @@ Outcome<std::optional<store::Op>> Rest::namespace_check(const Kind& kind, std::s
 }
 
 Outcome<Reply> Rest::create_object(const Target& target, const QueryOptions& options, const Body& body) {
-    const auto& kind = *target.kind;
     if (auto checked = check_write_options(Writing::create, options); !checked) return refuse(checked.error());
-    auto object = decode(target, body);
+    std::vector<std::string> warnings;
+    auto object = decode(target, body, options, warnings);
     if (!object) return refuse(object.error());
     if (auto checked = check_identity(target, *object); !checked) return refuse(checked.error());
+    return make_object(target, std::move(*object), options, std::move(warnings), std::nullopt);
+}
+
+Outcome<Reply> Rest::make_object(const Target& target, json::Value object, const QueryOptions& options,
+                                 std::vector<std::string> warnings, std::optional<resource::ManagedFields> managed) {
+    const auto& kind = *target.kind;
     bool generated = false;
-    if (auto named = name_and_stamp(target, *object, generated); !named) return refuse(named.error());
-    const std::string name(json::string_at(*object, "metadata.name"));
+    if (auto named = name_and_stamp(target, object, generated); !named) return refuse(named.error());
+    const std::string name(json::string_at(object, "metadata.name"));
     if (auto ns = namespace_check(kind, target.namespace_, name); !ns) return refuse(ns.error());
-    if (is_namespace(kind)) json::set_at(*object, "spec.finalizers", json::Array{"kubernetes"});
-    std::vector<std::string> warnings;
+    if (is_namespace(kind)) json::set_at(object, "spec.finalizers", json::Array{"kubernetes"});
     const auto status = kind.status_subresource ? StatusOf::server : StatusOf::client;
-    if (auto admitted = admit(kind, *object, nullptr, status, options, warnings); !admitted) {
+    if (auto admitted = admit(kind, object, nullptr, status, options, warnings); !admitted) {
         return refuse(admitted.error());
     }
-    if (kind.create_only) return bind(target, std::move(*object), options, std::move(warnings));
-    return commit_new(kind, target, std::move(*object), generated, options, std::move(warnings));
+    if (kind.create_only) return bind(target, std::move(object), options, std::move(warnings));
+    if (!managed) managed = resource::track_update(kind, nullptr, object, {}, writer_of(target, options));
+    resource::set_managed_fields(object, std::move(*managed));
+    return commit_new(kind, target, std::move(object), generated, options, std::move(warnings));
 }
 
 Outcome<Reply> Rest::commit_new(const Kind& kind, const Target& target, json::Value object, bool generated,
@@ -169,7 +177,7 @@ Outcome<Reply> Rest::bind(const Target& target, json::Value binding, const Query
             return refuse(invalid(*target.kind, json::string_at(binding, "metadata.name"), errors));
         }
         Change change{std::move(*bound), false, {}};
-        change.unchanged = json::equal(change.object, *old);
+        settle_ownership(route, *old, change, options, std::nullopt);
         if (!change.unchanged) {
             auto known = check_router(*wanted, json::string_at(binding, "metadata.name"), *target.kind);
             if (!known) return refuse(known.error());

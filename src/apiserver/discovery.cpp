@@ -28,7 +28,8 @@ json::Object resource_entry(const std::string& name, std::string_view singular, 
 
 void add_kind(const resource::Kind& kind, json::Array& out) {
     const bool namespaced = kind.scope == resource::Scope::namespaced;
-    auto verbs = kind.create_only ? std::vector<std::string>{"create"}
+    // patch: server-side apply, which creates.
+    auto verbs = kind.create_only ? std::vector<std::string>{"create", "patch"}
                                   : std::vector<std::string>{"create", "delete", "deletecollection", "get",
                                                              "list",   "patch",  "update",           "watch"};
     auto entry = resource_entry(kind.plural, kind.singular, namespaced, kind.name, std::move(verbs));

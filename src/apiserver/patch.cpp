@@ -11,6 +11,7 @@ namespace fairlead::apiserver {
 
 namespace {
 
+constexpr std::string_view apply_patch_type = "application/apply-patch+yaml";
 constexpr int max_attempts = 5;  // as kube-apiserver, for patches that name no resourceVersion
 
 enum class PatchType { merge, json, strategic };
@@ -24,6 +25,7 @@ Outcome<PatchType> patch_type(std::string_view content_type, const resource::Kin
         if (type == "application/strategic-merge-patch+json") return PatchType::strategic;
         accepted.emplace_back("application/strategic-merge-patch+json");
     }
+    accepted.emplace_back(apply_patch_type);
     return refuse(unsupported_media_type(accepted));
 }
 
@@ -54,11 +56,18 @@ Outcome<json::Value> apply(PatchType type, const Target& target, json::Value obj
 
 Outcome<Reply> Rest::patch_object(const Target& target, const QueryOptions& options, const Body& body) {
     const auto& kind = *target.kind;
+    // Server-side apply is its own verb under the name of PATCH.
+    if (media_type(body.content_type) == apply_patch_type) return apply_object(target, options, body);
+    // Nothing of such a kind is kept, so there is nothing that any other patch could change.
+    if (kind.create_only) return refuse(unsupported_media_type({std::string(apply_patch_type)}));
     const auto type = patch_type(body.content_type, kind);
     if (!type) return refuse(type.error());
     if (auto checked = check_write_options(Writing::patch, options); !checked) return refuse(checked.error());
-    const auto patch = json::parse(body.bytes, json::max_sent_values);
+    std::vector<std::string> duplicates;
+    const auto patch = json::parse(body.bytes, json::max_sent_values, duplicates);
     if (!patch) return refuse(bad_request("error decoding patch: " + patch.error().text()));
+    std::vector<std::string> warnings;
+    if (auto ok = check_strictly("duplicate", duplicates, options, warnings); !ok) return refuse(ok.error());
     if (*type != PatchType::json && !patch->is_object()) {
         return refuse(bad_request("error decoding patch: the patch must be an object"));
     }
@@ -75,6 +84,7 @@ Outcome<Reply> Rest::patch_object(const Target& target, const QueryOptions& opti
         // A patch that leaves resourceVersion alone carries the stored one; any other is a precondition that fails.
         auto change = prepare_update(target, *old, std::move(*patched), options);
         if (!change) return refuse(change.error());
+        change->warnings.insert(change->warnings.begin(), warnings.begin(), warnings.end());
         auto reply = commit_change(target, *current, std::move(*change), options);
         if (!reply) return refuse(reply.error());
         if (*reply) return std::move(**reply);

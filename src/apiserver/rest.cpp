@@ -24,14 +24,18 @@ Outcome<void> check_metadata_types(const json::Value& object) {
             return refuse(bad_request(fmt::format("metadata.{}: must be a string", name)));
         }
     }
+    const auto* managed = metadata->get_object().if_contains("managedFields");
+    if (managed && !managed->is_array() && !managed->is_null()) {
+        return refuse(bad_request("metadata.managedFields: must be a list"));
+    }
     return {};
 }
 
-Outcome<json::Value> parse_body(const Body& body) {
+Outcome<json::Value> parse_body(const Body& body, std::vector<std::string>& duplicates) {
     const auto format = body_format(body.content_type);
     if (!format) return refuse(format.error());
     if (*format == BodyFormat::json) {
-        auto value = json::parse(body.bytes, json::max_sent_values);
+        auto value = json::parse(body.bytes, json::max_sent_values, duplicates);
         if (!value) {
             return refuse(bad_request("couldn't get version/kind; json parse error: " + value.error().text()));
         }
@@ -107,6 +111,7 @@ std::string_view Rest::options_kind(Writing writing) {
         case Writing::update:
             return "UpdateOptions";
         case Writing::patch:
+        case Writing::apply:
             return "PatchOptions";
     }
     return "";
@@ -127,6 +132,9 @@ Outcome<void> Rest::check_write_options(Writing writing, const QueryOptions& opt
              fmt::format("Unsupported value: \"{}\": supported values: \"\", \"Ignore\", \"Warn\", \"Strict\"",
                          validation)});
     }
+    if (writing == Writing::apply && options.field_manager.empty()) {
+        errors.push_back({resource::Cause::required, "fieldManager", "Required value: is required for apply patch"});
+    }
     if (options.field_manager.size() > max_field_manager_bytes) {
         errors.push_back({resource::Cause::too_long, "fieldManager",
                           fmt::format("Too long: may not be longer than {}", max_field_manager_bytes)});
@@ -138,9 +146,25 @@ Outcome<void> Rest::check_write_options(Writing writing, const QueryOptions& opt
     return {};
 }
 
-Outcome<json::Value> Rest::decode(const Target& target, const Body& body) const {
-    auto object = parse_body(body);
+Outcome<void> check_strictly(std::string_view what, const std::vector<std::string>& paths, const QueryOptions& options,
+                             std::vector<std::string>& warnings) {
+    if (paths.empty() || options.field_validation == "Ignore") return {};
+    std::vector<std::string> texts;
+    texts.reserve(paths.size());
+    for (const auto& path : paths) texts.push_back(fmt::format("{} field \"{}\"", what, path));
+    if (options.field_validation == "Strict") {
+        return refuse(bad_request("strict decoding error: " + join(texts, ", ")));
+    }
+    for (auto& text : texts) warnings.push_back(std::move(text));
+    return {};
+}
+
+Outcome<json::Value> Rest::decode(const Target& target, const Body& body, const QueryOptions& options,
+                                  std::vector<std::string>& warnings) const {
+    std::vector<std::string> duplicates;
+    auto object = parse_body(body, duplicates);
     if (!object) return refuse(object.error());
+    if (auto ok = check_strictly("duplicate", duplicates, options, warnings); !ok) return refuse(ok.error());
     if (!object->is_object()) return refuse(bad_request("the body must be an object"));
     for (const auto* member : {"kind", "apiVersion"}) {
         if (!json::string_at(*object, member).empty()) continue;
@@ -191,16 +215,7 @@ Outcome<void> Rest::check_identity(const Target& target, json::Value& object) co
 
 Outcome<void> Rest::prune_unknown(const Kind& kind, json::Value& object, const QueryOptions& options,
                                   std::vector<std::string>& warnings) const {
-    const auto unknown = resource::prune(object, kind.schema);
-    if (unknown.empty() || options.field_validation == "Ignore") return {};
-    std::vector<std::string> texts;
-    texts.reserve(unknown.size());
-    for (const auto& path : unknown) texts.push_back(fmt::format("unknown field \"{}\"", path));
-    if (options.field_validation == "Strict") {
-        return refuse(bad_request("strict decoding error: " + join(texts, ", ")));
-    }
-    for (auto& text : texts) warnings.push_back(std::move(text));
-    return {};
+    return check_strictly("unknown", resource::prune(object, kind.schema), options, warnings);
 }
 
 Outcome<void> Rest::admit(const Kind& kind, json::Value& object, const json::Value* old, StatusOf status,

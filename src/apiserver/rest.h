@@ -1,6 +1,6 @@
 // The verbs of the API as synchronous functions over the store: usable without sockets (tests, the simulator). One file
-// per group of verbs: create.cpp, update.cpp, patch.cpp, delete.cpp, read.cpp; namespaces.cpp holds the life cycle of
-// namespaces. Thread-safe: state is in the store alone. Writes block until they are durable.
+// per group of verbs: create.cpp, update.cpp, patch.cpp, apply.cpp, delete.cpp, read.cpp; namespaces.cpp holds the life
+// cycle of namespaces. Thread-safe: state is in the store alone. Writes block until they are durable.
 #pragma once
 
 #include <atomic>
@@ -23,6 +23,7 @@
 #include "net/http.h"
 #include "resource/fwd.h"
 #include "resource/kind.h"
+#include "resource/managed_fields.h"
 #include "store/store.h"
 
 namespace fairlead::apiserver {
@@ -70,6 +71,10 @@ struct WatchPlan {
     std::optional<std::chrono::seconds> timeout;
 };
 
+// Members that a client should not have sent ("unknown", "duplicate"), by fieldValidation: refused, told, or neither.
+Outcome<void> check_strictly(std::string_view what, const std::vector<std::string>& paths, const QueryOptions& options,
+                             std::vector<std::string>& warnings);
+
 class Rest {
 public:
     Rest(const resource::Kinds& kinds, store::Store& store, const Clock& clock, Random& random,
@@ -92,11 +97,12 @@ private:
     using Revision = store::Revision;
 
     // --- writing (rest.cpp) ---
-    enum class Writing { create, update, patch };
+    enum class Writing { create, update, patch, apply };
     static std::string_view options_kind(Writing writing);
     Outcome<void> check_write_options(Writing writing, const QueryOptions& options) const;
-    // The submitted object, of the right kind and in the right place.
-    Outcome<json::Value> decode(const Target& target, const Body& body) const;
+    // The submitted object, with the members that say what it is.
+    Outcome<json::Value> decode(const Target& target, const Body& body, const QueryOptions& options,
+                                std::vector<std::string>& warnings) const;
     Outcome<void> check_identity(const Target& target, json::Value& object) const;
     // Defaults, the kind's own rules, unknown fields, validation: in place.
     enum class StatusOf { client, server };  // server: what the client sent in .status does not count
@@ -113,6 +119,9 @@ private:
     Outcome<Reply> create_object(const Target& target, const QueryOptions& options, const Body& body);
     Outcome<void> name_and_stamp(const Target& target, json::Value& object, bool& generated);
     void regenerate_name(json::Value& object);
+    // `managed`: who owns what of it; nothing = the caller owns it all.
+    Outcome<Reply> make_object(const Target& target, json::Value object, const QueryOptions& options,
+                               std::vector<std::string> warnings, std::optional<resource::ManagedFields> managed);
     // The check that the namespace exists and takes new objects, to be part of the same commit.
     Outcome<std::optional<store::Op>> namespace_check(const Kind& kind, std::string_view ns,
                                                       std::string_view name) const;
@@ -130,14 +139,30 @@ private:
     };
     Outcome<Reply> update_object(const Target& target, const QueryOptions& options, const Body& body);
     // What `submitted` makes of `old`. Pure but for its reads of the kind.
+    // `managed`: who owns what of the result; nothing = the caller takes over what he changes.
     Outcome<Change> prepare_update(const Target& target, const json::Value& old, json::Value submitted,
-                                   const QueryOptions& options) const;
+                                   const QueryOptions& options,
+                                   std::optional<resource::ManagedFields> managed = std::nullopt) const;
     // Nothing = somebody else was faster; read again.
     Outcome<std::optional<Reply>> commit_change(const Target& target, const store::ObjectRef& current, Change change,
                                                 const QueryOptions& options);
 
     // --- patch.cpp ---
     Outcome<Reply> patch_object(const Target& target, const QueryOptions& options, const Body& body);
+
+    // --- apply.cpp ---
+    [[nodiscard]] resource::FieldWriter writer_of(const Target& target, const QueryOptions& options) const;
+    // Sets the owners of the fields of `change.object`, and whether it differs from `old` at all.
+    void settle_ownership(const Target& target, const json::Value& old, Change& change, const QueryOptions& options,
+                          std::optional<resource::ManagedFields> managed) const;
+    Outcome<Reply> apply_object(const Target& target, const QueryOptions& options, const Body& body);
+    Outcome<json::Value> decode_config(const Target& target, const Body& body, const QueryOptions& options,
+                                       std::vector<std::string>& warnings) const;
+    Outcome<Reply> apply_as_new(const Target& target, const QueryOptions& options, const json::Value& config,
+                                std::vector<std::string> warnings);
+    // Nothing = somebody else was faster; read again.
+    Outcome<std::optional<Reply>> apply_to(const Target& target, const QueryOptions& options, const json::Value& config,
+                                           const store::ObjectRef& current, std::vector<std::string> warnings);
 
     // --- delete.cpp ---
     struct DeleteOptions {

@@ -124,7 +124,8 @@ Outcome<void> check_sent_identity(const Target& target, const json::Value& old, 
 }  // namespace
 
 Outcome<Rest::Change> Rest::prepare_update(const Target& target, const json::Value& old, json::Value submitted,
-                                           const QueryOptions& options) const {
+                                           const QueryOptions& options,
+                                           std::optional<resource::ManagedFields> managed) const {
     const auto& kind = *target.kind;
     if (auto checked = check_identity(target, submitted); !checked) return refuse(checked.error());
     if (auto checked = check_sent_identity(target, old, submitted); !checked) return refuse(checked.error());
@@ -158,7 +159,7 @@ Outcome<Rest::Change> Rest::prepare_update(const Target& target, const json::Val
     if (target.subresource.empty() && differs_outside_metadata(change.object, old, !kind.status_subresource)) {
         metadata_of(change.object)["generation"] = json::int_at(old, "metadata.generation").value_or(0) + 1;
     }
-    change.unchanged = json::equal(change.object, old);
+    settle_ownership(target, old, change, options, std::move(managed));
     return change;
 }
 
@@ -199,7 +200,8 @@ Outcome<std::optional<Reply>> Rest::commit_change(const Target& target, const st
 Outcome<Reply> Rest::update_object(const Target& target, const QueryOptions& options, const Body& body) {
     const auto& kind = *target.kind;
     if (auto checked = check_write_options(Writing::update, options); !checked) return refuse(checked.error());
-    auto submitted = decode(target, body);
+    std::vector<std::string> warnings;
+    auto submitted = decode(target, body, options, warnings);
     if (!submitted) return refuse(submitted.error());
     if (auto checked = check_identity(target, *submitted); !checked) return refuse(checked.error());
     const bool conditional = !json::string_at(*submitted, "metadata.resourceVersion").empty();
@@ -215,6 +217,7 @@ Outcome<Reply> Rest::update_object(const Target& target, const QueryOptions& opt
         }
         auto change = prepare_update(target, *old, *submitted, options);
         if (!change) return refuse(change.error());
+        change->warnings.insert(change->warnings.begin(), warnings.begin(), warnings.end());
         auto reply = commit_change(target, *current, std::move(*change), options);
         if (!reply) return refuse(reply.error());
         if (*reply) return std::move(**reply);

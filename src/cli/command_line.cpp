@@ -261,6 +261,8 @@ void CommandLine::add_get() {
     command->add_flag("-w,--watch", get_.watch, "Then show changes as they happen");
     command->add_flag("--ignore-not-found", get_.ignore_not_found, "A missing name is no failure");
     command->add_flag("--no-headers", get_.no_headers, "Rows only");
+    command->add_flag("--show-managed-fields", get_.show_managed_fields,
+                      "With -o yaml or json: also who manages which field");
     add_connection(*command, get_.connection);
     command->callback([this] {
         const std::map<std::string, Output> outputs = {{"table", Output::table},

@@ -108,7 +108,9 @@ int get_objects(const GetOptions& options, Session& session) {
         }
         return failed == 0 ? 0 : 1;
     }
-    for (auto& item : *found) without_managed_fields(item.object);
+    if (!options.show_managed_fields) {
+        for (auto& item : *found) without_managed_fields(item.object);
+    }
     const auto& arguments = options.selection.arguments;
     const bool one_name = arguments.size() == (arguments.front().find('/') == std::string::npos ? 2U : 1U);
     if (one_name && found->size() == 1) {
@@ -170,7 +172,7 @@ private:
             printer_.print(state);
         } else if (const auto* items = json::find(state, "items"); items != nullptr && items->is_array()) {
             for (json::Value item : items->get_array()) {
-                without_managed_fields(item);
+                if (!options_.show_managed_fields) without_managed_fields(item);
                 if (options_.output == Output::name) {
                     out << target_.type.object_name(json::string_at(item, "metadata.name")) << '\n';
                 } else {

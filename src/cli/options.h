@@ -59,6 +59,7 @@ struct GetOptions {
     bool watch = false;
     bool ignore_not_found = false;
     bool no_headers = false;
+    bool show_managed_fields = false;
 };
 
 struct DescribeOptions {

@@ -11,6 +11,7 @@
 #include <cmath>
 #include <system_error>
 
+#include "json/duplicates.h"
 #include "json/numbers.h"
 
 namespace fairlead::json {
@@ -32,6 +33,7 @@ struct Builder {
 
     bj::value_stack stack;
     std::size_t values_left;
+    std::size_t members = 0;  // as they stand in the text
     bool out_of_range = false, too_many = false;
 
     bool count(bj::error_code& error) {
@@ -46,6 +48,7 @@ struct Builder {
     bool on_object_begin(bj::error_code& error) { return count(error); }
     bool on_object_end(std::size_t n, bj::error_code&) {
         stack.push_object(n);
+        members += n;
         return true;
     }
     bool on_array_begin(bj::error_code& error) { return count(error); }
@@ -148,7 +151,20 @@ bool same_number(const Value& a, const Value& b) {
 
 }  // namespace
 
-Result<Value> parse(std::string_view text, std::size_t max_values) {
+namespace {
+
+std::size_t count_members(const Value& value) {
+    std::size_t count = 0;
+    if (const auto* object = value.if_object()) {
+        count = object->size();
+        for (const auto& member : *object) count += count_members(member.value());
+    } else if (const auto* array = value.if_array()) {
+        for (const auto& item : *array) count += count_members(item);
+    }
+    return count;
+}
+
+Result<Value> parse_counting(std::string_view text, std::size_t max_values, std::size_t& members) {
     // Enough for the value stack and the parser state of a usual object, so that small texts cost no extra allocation.
     std::array<unsigned char, 4096> buffer;  // NOLINT: deliberately not cleared
     bj::parse_options options;
@@ -165,10 +181,26 @@ Result<Value> parse(std::string_view text, std::size_t max_values) {
         }
         if (!error && used < text.size()) error = bj::error::extra_data;
         if (error) return fail(parse_error(text, used, describe(error)));
+        members = parser.handler().members;
         return parser.handler().stack.release();
     } catch (const std::exception& exception) {  // bad_alloc, length_error
         return fail(Errc::internal, fmt::format("cannot parse JSON: {}", exception.what()));
     }
+}
+
+}  // namespace
+
+Result<Value> parse(std::string_view text, std::size_t max_values) {
+    std::size_t members = 0;
+    return parse_counting(text, max_values, members);
+}
+
+Result<Value> parse(std::string_view text, std::size_t max_values, std::vector<std::string>& duplicates) {
+    std::size_t members = 0;
+    auto value = parse_counting(text, max_values, members);
+    // Counting is cheap, and nearly nobody repeats a member: only then the text is read again to say which.
+    if (value && count_members(*value) != members) duplicates = duplicate_members(text);
+    return value;
 }
 
 bool equal(const Value& a, const Value& b) {

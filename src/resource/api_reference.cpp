@@ -34,7 +34,7 @@ void append_facts(const Kind& kind, std::string& out) {
     names.insert(names.end(), kind.short_names.begin(), kind.short_names.end());
     const std::string base = kind.group.empty() ? "/api/" + kind.version : "/apis/" + kind.api_version();
     const std::string place = kind.scope == Scope::namespaced ? "/namespaces/{namespace}/" : "/";
-    std::vector<std::string> verbs{"create"};
+    std::vector<std::string> verbs{"create", "patch"};
     if (!kind.create_only) {
         verbs = {"create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"};
     }

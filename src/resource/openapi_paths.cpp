@@ -97,9 +97,11 @@ public:
         std::vector<Query> queries(write_queries.begin(), write_queries.end());
         queries.insert(queries.end(), apply_queries.begin(), apply_queries.end());
         json::Value out = make("patch", "patch", "patch", queries, any_body, kind_definition(kind_));
-        std::vector<std::string_view> types{"application/json-patch+json", "application/merge-patch+json",
-                                            "application/apply-patch+yaml"};
-        if (kind_.built_in) types.insert(types.begin() + 2, "application/strategic-merge-patch+json");
+        std::vector<std::string_view> types{"application/apply-patch+yaml"};
+        if (kind_.built_in) types.insert(types.begin(), "application/strategic-merge-patch+json");
+        if (!kind_.create_only) {
+            types.insert(types.begin(), {"application/json-patch+json", "application/merge-patch+json"});
+        }
         set_consumes(out.get_object(), types);
         return out;
     }
@@ -237,7 +239,15 @@ void add_paths(const Kind& kind, Dialect dialect, std::map<std::string, json::Va
         on_collection["delete"] = all.remove_all();
     }
     paths[collection] = std::move(on_collection);
-    if (kind.create_only) return;
+    const Operations one(kind, dialect, true, namespaced, {});
+    json::Object on_object;
+    if (kind.create_only) {
+        // Server-side apply creates. kubectl from 1.25 on looks at PATCH to learn whether the server takes
+        // fieldValidation, and refuses to create what has none.
+        on_object["patch"] = one.patch();
+        paths[collection + "/{name}"] = std::move(on_object);
+        return;
+    }
 
     if (namespaced) {
         json::Value everywhere = Operations(kind, dialect, false, false, {}).list();
@@ -247,8 +257,6 @@ void add_paths(const Kind& kind, Dialect dialect, std::map<std::string, json::Va
         paths[base + "/" + kind.plural] = std::move(over_namespaces);
     }
 
-    const Operations one(kind, dialect, true, namespaced, {});
-    json::Object on_object;
     on_object["get"] = one.read();
     on_object["put"] = one.replace();
     on_object["patch"] = one.patch();

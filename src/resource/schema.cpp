@@ -24,6 +24,13 @@ Schema string_schema(std::string_view doc) {
     return schema;
 }
 
+const Schema& member_schema(const Schema& schema, std::string_view name) {
+    static const Schema anything;
+    if (schema.type == Type::map && schema.items) return *schema.items;
+    const Property* property = schema.find(name);
+    return property != nullptr ? property->schema : anything;
+}
+
 void set_pattern(Schema& schema, std::string regex) {
     auto compiled = Pattern::compile(regex);
     if (!compiled) {

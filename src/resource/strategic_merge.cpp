@@ -36,17 +36,6 @@ std::string_view patch_action(const json::Value& patch) {
     return action != nullptr && action->is_string() ? json::view(action->get_string()) : std::string_view{};
 }
 
-const Schema& any_schema() {
-    static const Schema schema;
-    return schema;
-}
-
-const Schema& member_schema(const Schema& schema, std::string_view name) {
-    if (schema.type == Type::map && schema.items) return *schema.items;
-    const Property* property = schema.find(name);
-    return property != nullptr ? property->schema : any_schema();
-}
-
 // A patch that lands where nothing was still holds directives and nulls that must not be stored.
 json::Value cleaned(const json::Value& patch) {
     if (const json::Array* array = patch.if_array()) {

@@ -90,7 +90,7 @@ INSTANTIATE_TEST_SUITE_P(
         RouteRow{"core_resources", "GET", "/api/v1", 200, R"("name":"namespaces/finalize")"},
         RouteRow{
             "create_only", "GET", "/apis/fairlead.dev/v1", 200,
-            R"({"name":"routebindings","singularName":"routebinding","namespaced":true,"kind":"RouteBinding","verbs":["create"])"},
+            R"({"name":"routebindings","singularName":"routebinding","namespaced":true,"kind":"RouteBinding","verbs":["create","patch"])"},
         RouteRow{"reviews", "GET", "/apis/authorization.k8s.io/v1", 200, R"("name":"selfsubjectaccessreviews")"},
         RouteRow{"unknown_group", "GET", "/apis/none", 404, "404 page not found"},
         RouteRow{"unknown_version", "GET", "/apis/fairlead.dev/v9", 404, "404 page not found"},

@@ -162,18 +162,15 @@ INSTANTIATE_TEST_SUITE_P(
                 "application/json-patch+json"},
         Refusal{"strategic_on_custom_kind", "PATCH", ROUTES "/a", "{}", 415, "UnsupportedMediaType",
                 "the body of the request was in an unknown format - accepted media types include: "
-                "application/json-patch+json, application/merge-patch+json",
+                "application/json-patch+json, application/merge-patch+json, application/apply-patch+yaml",
                 "application/strategic-merge-patch+json"},
         Refusal{"json_as_patch", "PATCH", ROUTES "/a", "{}", 415, "UnsupportedMediaType",
                 "the body of the request was in an unknown format - accepted media types include: "
-                "application/json-patch+json, application/merge-patch+json"},
-        Refusal{"apply_patch", "PATCH", ROUTES "/a?fieldManager=m", "{}", 415, "UnsupportedMediaType",
-                "the body of the request was in an unknown format - accepted media types include: "
-                "application/json-patch+json, application/merge-patch+json",
-                "application/apply-patch+yaml"},
+                "application/json-patch+json, application/merge-patch+json, application/apply-patch+yaml"},
         Refusal{"unknown_patch_on_built_in", "PATCH", "/api/v1/namespaces/default", "{}", 415, "UnsupportedMediaType",
                 "the body of the request was in an unknown format - accepted media types include: "
-                "application/json-patch+json, application/merge-patch+json, application/strategic-merge-patch+json"},
+                "application/json-patch+json, application/merge-patch+json, application/strategic-merge-patch+json, "
+                "application/apply-patch+yaml"},
         Refusal{"merge_patch_no_object", "PATCH", ROUTES "/a", "[]", 400, "BadRequest",
                 "error decoding patch: the patch must be an object", "application/merge-patch+json"},
         Refusal{"json_patch_no_list", "PATCH", ROUTES "/a", "{}", 400, "BadRequest",

@@ -99,6 +99,12 @@ TEST_F(Get, OneObjectAsYamlWithoutManagedFields) {
     EXPECT_EQ(get({"route", "a"}, Output::yaml), 0);
     EXPECT_EQ(out(), "kind: Route\nmetadata:\n  name: a\nspec:\n  \"on\": \"yes\"\n");
 }
+TEST_F(Get, ManagedFieldsOnRequest) {
+    server.answer("GET " + routes + "/a", R"({"kind":"Route","metadata":{"name":"a","managedFields":[{}]}})");
+    options.show_managed_fields = true;
+    EXPECT_EQ(get({"route", "a"}, Output::yaml), 0);
+    EXPECT_EQ(out(), "kind: Route\nmetadata:\n  name: a\n  managedFields:\n  - {}\n");
+}
 TEST_F(Get, ListAsJsonCarriesKinds) {
     server.answer("GET " + routes + "?limit=500",
                   R"({"kind":"RouteList","metadata":{"resourceVersion":"1"},"items":[{"metadata":{"name":"a"}}]})");

@@ -141,11 +141,16 @@ TEST(OpenApiV2, PathsFollowScopeAndVerbs) {
     EXPECT_THAT(paths,
                 testing::ElementsAre("/api/v1/builts", "/api/v1/builts/{name}", "/api/v1/builts/{name}/status",
                                      "/apis/example.fairlead.dev/v1/namespaces/{namespace}/asks",
+                                     "/apis/example.fairlead.dev/v1/namespaces/{namespace}/asks/{name}",
                                      "/apis/example.fairlead.dev/v1/namespaces/{namespace}/samples",
                                      "/apis/example.fairlead.dev/v1/namespaces/{namespace}/samples/{name}",
                                      "/apis/example.fairlead.dev/v1/namespaces/{namespace}/samples/{name}/status",
                                      "/apis/example.fairlead.dev/v1/samples"));
     EXPECT_EQ(ids.size(), operations) << "operation ids are unique";
+    const json::Value& ask =
+        at(document, {"paths", "/apis/example.fairlead.dev/v1/namespaces/{namespace}/asks/{name}"});
+    ASSERT_EQ(ask.as_object().size(), 1U) << "what is only created can be applied, and nothing else";
+    EXPECT_EQ(json::serialize(at(ask, {"patch", "consumes"})), R"(["application/apply-patch+yaml"])");
 }
 
 // A reader of the protobuf wire format that shares nothing with the writer.
