@@ -96,12 +96,13 @@ Outcome<Reply> Rest::make_object(const Target& target, json::Value object, const
     }
     if (kind.create_only) return bind(target, std::move(object), options, std::move(warnings));
     if (!managed) managed = resource::track_update(kind, nullptr, object, {}, writer_of(target, options));
-    resource::set_managed_fields(object, std::move(*managed));
-    return commit_new(kind, target, std::move(object), generated, options, std::move(warnings));
+    const auto owners = managed->empty() ? std::string() : resource::managed_fields_text(std::move(*managed));
+    return commit_new(kind, target, std::move(object), owners, generated, options, std::move(warnings));
 }
 
-Outcome<Reply> Rest::commit_new(const Kind& kind, const Target& target, json::Value object, bool generated,
-                                const QueryOptions& options, std::vector<std::string> warnings) {
+Outcome<Reply> Rest::commit_new(const Kind& kind, const Target& target, json::Value object,
+                                std::string_view managed_fields, bool generated, const QueryOptions& options,
+                                std::vector<std::string> warnings) {
     Reply reply;
     reply.code = 201;
     reply.warnings = std::move(warnings);
@@ -123,11 +124,11 @@ Outcome<Reply> Rest::commit_new(const Kind& kind, const Target& target, json::Va
             return refuse(already_exists(kind, name, being_deleted(*old)));
         }
         if (options.is_dry_run()) {
-            reply.body = object_text(object, "");
+            reply.body = object_text(object, "", managed_fields);
             return reply;
         }
         std::vector<store::Op> ops;
-        ops.push_back(store::put(key, store::Expect::absent(), stored_form(object)));
+        ops.push_back(store::put(key, store::Expect::absent(), stored_form(object, managed_fields)));
         if (*ns) ops.push_back(std::move(**ns));
         const auto committed = store_.commit_and_wait(std::move(ops));
         if (committed) {

@@ -35,7 +35,8 @@ void append_listed(const json::Object& object, const List& names, std::string& o
 }
 
 // Appends the metadata object; gives where the revision's digits belong, or npos.
-std::size_t append_metadata(const json::Object& metadata, const std::string_view* revision, std::string& out) {
+std::size_t append_metadata(const json::Object& metadata, const std::string_view* revision,
+                            std::string_view managed_fields, std::string& out) {
     std::size_t at = std::string::npos;
     out += '{';
     append_listed(metadata, before_revision, out);
@@ -52,11 +53,17 @@ std::size_t append_metadata(const json::Object& metadata, const std::string_view
         if (name == "resourceVersion" || contains(before_revision, name) || contains(after_revision, name)) continue;
         append_member(name, value, out);
     }
+    if (!managed_fields.empty()) {
+        if (out.back() != '{') out += ',';
+        out += R"("managedFields":)";
+        out += managed_fields;
+    }
     out += '}';
     return at;
 }
 
-std::size_t append_object(const json::Value& value, const std::string_view* revision, std::string& out) {
+std::size_t append_object(const json::Value& value, const std::string_view* revision, std::string_view managed_fields,
+                          std::string& out) {
     const auto& object = value.as_object();
     out += '{';
     append_listed(object, std::array<std::string_view, 2>{"apiVersion", "kind"}, out);
@@ -64,7 +71,7 @@ std::size_t append_object(const json::Value& value, const std::string_view* revi
     if (const auto* metadata = object.if_contains("metadata"); metadata && metadata->is_object()) {
         if (out.back() != '{') out += ',';
         out += R"("metadata":)";
-        at = append_metadata(metadata->get_object(), revision, out);
+        at = append_metadata(metadata->get_object(), revision, managed_fields, out);
     }
     for (const auto& [key, member] : object) {
         const std::string_view name(key.data(), key.size());
@@ -86,16 +93,16 @@ std::pair<std::size_t, std::size_t> revision_digits(std::string_view bytes) {
 
 }  // namespace
 
-std::string object_text(const json::Value& object, std::string_view revision) {
+std::string object_text(const json::Value& object, std::string_view revision, std::string_view managed_fields) {
     std::string out;
-    append_object(object, revision.empty() ? nullptr : &revision, out);
+    append_object(object, revision.empty() ? nullptr : &revision, managed_fields, out);
     return out;
 }
 
-store::Value stored_form(const json::Value& object) {
+store::Value stored_form(const json::Value& object, std::string_view managed_fields) {
     store::Value value;
     const std::string_view nothing;
-    value.revision_at = append_object(object, &nothing, value.bytes);
+    value.revision_at = append_object(object, &nothing, managed_fields, value.bytes);
     return value;
 }
 

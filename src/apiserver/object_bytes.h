@@ -15,9 +15,10 @@
 namespace fairlead::apiserver {
 
 // Text of the object with the members in their canonical order; `revision` empty leaves resourceVersion out.
-std::string object_text(const json::Value& object, std::string_view revision);
-// The same, ready for a commit that puts the revision in.
-store::Value stored_form(const json::Value& object);
+std::string object_text(const json::Value& object, std::string_view revision, std::string_view managed_fields = {});
+// The same, ready for a commit that puts the revision in. `managed_fields`: the text of metadata.managedFields, for
+// objects that do not hold them themselves.
+store::Value stored_form(const json::Value& object, std::string_view managed_fields = {});
 // The last state that watchers of a removal see: the stored bytes, to be given the removal's revision.
 store::Value last_state(const store::Object& object);
 // The stored bytes with another revision.

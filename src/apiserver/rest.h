@@ -125,8 +125,10 @@ private:
     // The check that the namespace exists and takes new objects, to be part of the same commit.
     Outcome<std::optional<store::Op>> namespace_check(const Kind& kind, std::string_view ns,
                                                       std::string_view name) const;
-    Outcome<Reply> commit_new(const Kind& kind, const Target& target, json::Value object, bool generated,
-                              const QueryOptions& options, std::vector<std::string> warnings);
+    // `managed_fields` as text: the object does not hold them.
+    Outcome<Reply> commit_new(const Kind& kind, const Target& target, json::Value object,
+                              std::string_view managed_fields, bool generated, const QueryOptions& options,
+                              std::vector<std::string> warnings);
     Outcome<void> check_router(const resource::RouteBinding& binding, std::string_view name, const Kind& kind) const;
     Outcome<Reply> bind(const Target& target, json::Value binding, const QueryOptions& options,
                         std::vector<std::string> warnings);

@@ -4,6 +4,7 @@
 #include <charconv>
 
 #include "json/numbers.h"
+#include "json/quote.h"
 #include "json/value.h"
 
 namespace fairlead::json {
@@ -133,6 +134,8 @@ void append_double(double number, std::string& out) {
     out += text;
     if (text.find_first_of(".e") == std::string_view::npos) out += ".0";
 }
+
+void append_quoted(std::string_view text, std::string& out) { append_string(text, out); }
 
 void serialize_to(const Value& value, std::string& out) {
     bool first = true;

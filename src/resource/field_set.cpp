@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "base/text.h"
+#include "json/quote.h"
 #include "resource/field_error.h"
 #include "resource/item_key.h"
 
@@ -205,6 +206,8 @@ Result<PathElement> parse_element(std::string_view text) {
     }
 }
 
+FieldSet::FieldSet(std::vector<Entry> entries) : entries_(std::move(entries)) {}
+
 FieldSet::Entry* FieldSet::find(const PathElement& element) {
     const auto at = std::lower_bound(entries_.begin(), entries_.end(), element,
                                      [](const Entry& entry, const PathElement& e) { return entry.element < e; });
@@ -221,6 +224,13 @@ void FieldSet::append(Entry entry) {
 
 void FieldSet::erase(const PathElement& element) {
     std::erase_if(entries_, [&](const Entry& entry) { return entry.element == element; });
+}
+
+void FieldSet::erase_fields(std::span<const std::string_view> names) {
+    std::erase_if(entries_, [&](const Entry& entry) {
+        return entry.element.kind == PathElement::Kind::field &&
+               std::find(names.begin(), names.end(), entry.element.text) != names.end();
+    });
 }
 
 void FieldSet::insert(const std::vector<PathElement>& path) {
@@ -304,5 +314,22 @@ json::Value entry_value(const FieldSet& below, bool with_self) {
 }  // namespace
 
 json::Value to_value(const FieldSet& set) { return entry_value(set, false); }
+
+void append_text(const FieldSet& set, std::string& out) {
+    out += '{';
+    bool first = true;
+    std::string key;
+    for (const auto& entry : set.entries()) {
+        if (!std::exchange(first, false)) out += ',';
+        key.clear();
+        entry.element.append_to(key);
+        json::append_quoted(key, out);
+        out += ':';
+        const auto at = out.size();
+        append_text(entry.below, out);
+        if (entry.member && !entry.below.empty()) out.insert(at + 1, R"(".":{},)");
+    }
+    out += '}';
+}
 
 }  // namespace fairlead::resource

@@ -7,6 +7,7 @@
 #pragma once
 
 #include <compare>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -41,6 +42,10 @@ class FieldSet {
 public:
     struct Entry;
 
+    FieldSet() = default;
+    // Ascending, none empty, no element twice.
+    explicit FieldSet(std::vector<Entry> entries);
+
     [[nodiscard]] bool empty() const { return entries_.empty(); }
     // Ascending.
     [[nodiscard]] const std::vector<Entry>& entries() const { return entries_; }
@@ -50,6 +55,9 @@ public:
     // Entries must come in ascending order; what holds nothing is left out.
     void append(Entry entry);
     void erase(const PathElement& element);
+    // Takes out the fields with these names and all that stands below them.
+    void erase_fields(std::span<const std::string_view> names);
+    void reserve(std::size_t count) { entries_.reserve(count); }
     void insert(const std::vector<PathElement>& path);
     [[nodiscard]] bool has(const std::vector<PathElement>& path) const;
 
@@ -78,5 +86,7 @@ FieldSet intersect(const FieldSet& a, const FieldSet& b);
 
 Result<FieldSet> parse_field_set(const json::Value& fields_v1);
 json::Value to_value(const FieldSet& set);
+// The text of to_value(), appended.
+void append_text(const FieldSet& set, std::string& out);
 
 }  // namespace fairlead::resource

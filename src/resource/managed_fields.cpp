@@ -7,6 +7,7 @@
 #include <array>
 #include <tuple>
 
+#include "json/quote.h"
 #include "resource/typed_fields.h"
 
 namespace fairlead::resource {
@@ -28,6 +29,8 @@ constexpr std::array<std::string_view, 11> unowned_metadata = {"name",
                                                                "clusterName",
                                                                "deletionGracePeriodSeconds"};
 
+constexpr std::array<std::string_view, 2> unowned = {"apiVersion", "kind"};
+
 std::string_view operation_name(Operation operation) {
     switch (operation) {
         case Operation::apply:
@@ -47,13 +50,12 @@ void keep_only(FieldSet& set, std::string_view name) {
 // The part of a set that a writer of this subresource can own.
 void strip(FieldSet& set, const Kind& kind, std::string_view subresource) {
     if (subresource == "status") return keep_only(set, "status");
-    set.erase(field_element("apiVersion"));
-    set.erase(field_element("kind"));
+    set.erase_fields(unowned);
     if (kind.status_subresource) set.erase(field_element("status"));
     auto* metadata = set.find(field_element("metadata"));
     if (metadata == nullptr) return;
     metadata->member = false;
-    for (const auto name : unowned_metadata) metadata->below.erase(field_element(name));
+    metadata->below.erase_fields(unowned_metadata);
     if (metadata->empty()) set.erase(field_element("metadata"));
 }
 
@@ -205,6 +207,33 @@ json::Value encode_managed_fields(ManagedFields entries) {
         out.push_back(std::move(item));
     }
     return out;
+}
+
+std::string managed_fields_text(ManagedFields entries) {
+    std::sort(entries.begin(), entries.end(), older);
+    std::string out = "[";
+    const auto member = [&](std::string_view name, std::string_view value) {
+        out += fmt::format("\"{}\":", name);
+        json::append_quoted(value, out);
+        out += ',';
+    };
+    for (const auto& entry : entries) {
+        if (out.size() > 1) out += ',';
+        out += '{';
+        member("manager", entry.manager);
+        member("operation", operation_name(entry.operation));
+        member("apiVersion", entry.api_version);
+        if (!entry.time.empty()) member("time", entry.time);
+        member("fieldsType", "FieldsV1");
+        out += R"("fieldsV1":)";
+        append_text(entry.fields, out);
+        if (!entry.subresource.empty()) {
+            out += R"(,"subresource":)";
+            json::append_quoted(entry.subresource, out);
+        }
+        out += '}';
+    }
+    return out += ']';
 }
 
 bool is_reset(const json::Value& managed_fields) {

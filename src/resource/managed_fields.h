@@ -35,6 +35,9 @@ Result<ManagedFields> decode_managed_fields(const json::Value& list);
 // In the order of Kubernetes: operation, time, manager, subresource. Same entries, same bytes.
 json::Value encode_managed_fields(ManagedFields entries);
 
+// The text of that, for objects that are only written: half the price. "[]" if there are none.
+std::string managed_fields_text(ManagedFields entries);
+
 // A list of one empty entry: the client wants them all gone.
 bool is_reset(const json::Value& managed_fields);
 

@@ -52,6 +52,20 @@ struct Child {
     const Schema* schema = nullptr;
 };
 
+// Ascending. Names are unique; of list items with the same key the first counts.
+template <class Elements>
+void sort_elements(Elements& list, Shape shape) {
+    const auto before = [](const auto& a, const auto& b) { return a.element < b.element; };
+    if (shape == Shape::map) {
+        std::sort(list.begin(), list.end(), before);
+        return;
+    }
+    std::stable_sort(list.begin(), list.end(), before);
+    list.erase(
+        std::unique(list.begin(), list.end(), [](const auto& a, const auto& b) { return a.element == b.element; }),
+        list.end());
+}
+
 // What stands directly below a value that is no leaf, ascending; of items with the same key the first.
 std::vector<Child> children(const json::Value& value, const Schema& schema, Shape shape) {
     std::vector<Child> out;
@@ -66,9 +80,7 @@ std::vector<Child> children(const json::Value& value, const Schema& schema, Shap
             out.push_back({item_element(item, schema, shape), &item, schema.items.get()});
         }
     }
-    std::stable_sort(out.begin(), out.end(), [](const auto& a, const auto& b) { return a.element < b.element; });
-    out.erase(std::unique(out.begin(), out.end(), [](const auto& a, const auto& b) { return a.element == b.element; }),
-              out.end());
+    sort_elements(out, shape);
     return out;
 }
 
@@ -88,6 +100,26 @@ FieldSet below(const json::Value& value, const Schema& schema) {
         out.append({std::move(child.element), member, std::move(deeper)});
     }
     return out;
+}
+
+// Every node below a value: what is added or removed with it. On the path of every create, hence apart.
+FieldSet everything(const json::Value& value, const Schema& schema) {
+    const Shape shape = shape_of(value, schema);
+    std::vector<FieldSet::Entry> entries;
+    if (shape == Shape::map) {
+        entries.reserve(value.get_object().size());
+        for (const auto& member : value.get_object()) {
+            const auto& inner = member_schema(schema, member.key());
+            entries.push_back({field_element(member.key()), true, everything(member.value(), inner)});
+        }
+    } else if (shape != Shape::leaf) {
+        entries.reserve(value.get_array().size());
+        for (const auto& item : value.get_array()) {
+            entries.push_back({item_element(item, schema, shape), true, everything(item, *schema.items)});
+        }
+    }
+    sort_elements(entries, shape);
+    return FieldSet(std::move(entries));
 }
 
 struct Node {
@@ -126,15 +158,18 @@ Node compare_nodes(const json::Value* before, const json::Value* after, const Sc
     if (before == nullptr || after == nullptr) {
         node.changed = before == nullptr;
         node.removed = after == nullptr;
-    } else if (old_shape != new_shape) {
+        if (after != nullptr) node.below.changed = everything(*after, schema);
+        if (before != nullptr) node.below.removed = everything(*before, schema);
+        return node;
+    }
+    if (old_shape != new_shape) {
         node.changed = true;
     } else if (old_shape == Shape::leaf) {
         node.changed = !json::equal(*before, *after);
     }
-    const auto parts = [&](const json::Value* value, Shape shape) {
-        return value != nullptr && shape != Shape::leaf ? children(*value, schema, shape) : std::vector<Child>();
-    };
-    node.below = compare_children(parts(before, old_shape), parts(after, new_shape));
+    // Equal parts, by far the most, are not taken apart.
+    if (old_shape == new_shape && (old_shape == Shape::leaf || json::equal(*before, *after))) return node;
+    node.below = compare_children(children(*before, schema, old_shape), children(*after, schema, new_shape));
     return node;
 }
 

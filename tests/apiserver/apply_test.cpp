@@ -290,8 +290,9 @@ TEST_F(ApplyTest, OfACreateOnlyKindCreates) {
     world.post(
         "/apis/route.openshift.io/v1/namespaces/default/routes",
         R"({"apiVersion":"route.openshift.io/v1","kind":"Route","metadata":{"name":"r"},"spec":{"host":"h.example.com","to":{"kind":"Service","name":"s"}}})");
-    world.post("/apis/fairlead.dev/v1/routers",
-               R"({"apiVersion":"fairlead.dev/v1","kind":"Router","metadata":{"name":"s"},"spec":{"dns":"s.example.com"}})");
+    world.post(
+        "/apis/fairlead.dev/v1/routers",
+        R"({"apiVersion":"fairlead.dev/v1","kind":"Router","metadata":{"name":"s"},"spec":{"dns":"s.example.com"}})");
     const std::string path = "/apis/fairlead.dev/v1/namespaces/default/routebindings/b";
     const std::string binding =
         R"({"apiVersion":"fairlead.dev/v1","kind":"RouteBinding","metadata":{"name":"b"},"routeNamespace":"default","routeName":"r","dns":"s.example.com","router":"s"})";

@@ -150,6 +150,7 @@ TEST(ApplyProperties, UpdatesOwnExactlyWhatTheyChanged) {
             if (entry.manager != "hand") RC_ASSERT(intersect(entry.fields, comparison.changed).empty());
         }
         RC_ASSERT(decode_managed_fields(encode_managed_fields(entries)).value().size() == entries.size());
+        RC_ASSERT(managed_fields_text(entries) == json::serialize(encode_managed_fields(entries)));
     }));
 }
 

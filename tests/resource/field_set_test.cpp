@@ -96,6 +96,9 @@ TEST(FieldSetProperties, SurvivesItsText) {
         const auto set = any_set();
         RC_ASSERT(*parse_field_set(parsed(text_of(set))) == set);
         RC_ASSERT(set.paths().size() == set.size());
+        std::string text;
+        append_text(set, text);
+        RC_ASSERT(text == text_of(set));
     }));
 }
 
