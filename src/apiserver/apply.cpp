@@ -18,16 +18,12 @@ constexpr std::size_t max_shown_body_bytes = 256;
 // The manager of `kubectl apply --server-side`, which goes on where client-side apply left off.
 constexpr std::string_view kubectl = "kubectl";
 
-// Of a User-Agent: what can be shown, cut at a whole character.
+// Of a User-Agent: what can be shown. ASCII alone, since nobody promises that a header is UTF-8.
 std::string manager_name(std::string_view agent) {
     std::string name;
     for (const char c : agent) {
-        if (static_cast<unsigned char>(c) >= 0x20 && c != 0x7f) name += c;
+        if (c >= ' ' && c <= '~' && name.size() < max_manager_bytes) name += c;
     }
-    if (name.size() <= max_manager_bytes) return name;
-    std::size_t end = max_manager_bytes;
-    while (end > 0 && (static_cast<unsigned char>(name[end]) & 0xC0U) == 0x80U) --end;
-    name.resize(end);
     return name;
 }
 

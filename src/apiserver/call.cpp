@@ -1,5 +1,7 @@
 #include "apiserver/call.h"
 
+#include "apiserver/media.h"
+
 namespace fairlead::apiserver {
 
 namespace {
@@ -52,7 +54,8 @@ Call::Call(net::Request r, net::Respond respond, RequestMetrics& metrics, const 
 }
 
 void Call::name_labels(const resource::Kind& kind, Verb v) {
-    labels = {std::string(metric_verb(v)),
+    const bool applies = v == Verb::patch && media_type(request.headers.get("Content-Type")) == apply_patch_type;
+    labels = {applies ? "APPLY" : std::string(metric_verb(v)),
               kind.group,
               kind.version,
               kind.plural,

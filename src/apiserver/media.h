@@ -28,6 +28,9 @@ Outcome<Form> negotiate(std::string_view accept, std::string_view include_object
 // Does the client ask for this media type by name?
 bool accepts(std::string_view accept, std::string_view media_type);
 
+// Server-side apply: a PATCH whose body is YAML or JSON.
+inline constexpr std::string_view apply_patch_type = "application/apply-patch+yaml";
+
 enum class BodyFormat { json, yaml };
 // Of an object; none means JSON (kubectl create ns sends none). Errors: 415.
 Outcome<BodyFormat> body_format(std::string_view content_type);

@@ -11,7 +11,6 @@ namespace fairlead::apiserver {
 
 namespace {
 
-constexpr std::string_view apply_patch_type = "application/apply-patch+yaml";
 constexpr int max_attempts = 5;  // as kube-apiserver, for patches that name no resourceVersion
 
 enum class PatchType { merge, json, strategic };

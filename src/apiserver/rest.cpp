@@ -31,6 +31,13 @@ Outcome<void> check_metadata_types(const json::Value& object) {
     return {};
 }
 
+// It becomes part of an object, so it must survive being written and read.
+bool can_be_stored(std::string_view text) {
+    const auto control = [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; };
+    if (std::any_of(text.begin(), text.end(), control)) return false;
+    return json::parse(json::serialize(json::Value(json::String(text)))).has_value();
+}
+
 Outcome<json::Value> parse_body(const Body& body, std::vector<std::string>& duplicates) {
     const auto format = body_format(body.content_type);
     if (!format) return refuse(format.error());
@@ -138,6 +145,10 @@ Outcome<void> Rest::check_write_options(Writing writing, const QueryOptions& opt
     if (options.field_manager.size() > max_field_manager_bytes) {
         errors.push_back({resource::Cause::too_long, "fieldManager",
                           fmt::format("Too long: may not be longer than {}", max_field_manager_bytes)});
+    }
+    if (!can_be_stored(options.field_manager)) {
+        errors.push_back(
+            {resource::Cause::invalid, "fieldManager", "Invalid value: must be UTF-8 text without control characters"});
     }
     if (writing == Writing::patch && options.force) {
         errors.push_back({resource::Cause::forbidden, "force", "Forbidden: may not be specified for non-apply patch"});

@@ -179,11 +179,16 @@ Status conflict(const resource::Kind& kind, std::string_view name, std::string_v
 }
 
 Status apply_conflict(const std::vector<resource::FieldConflict>& conflicts) {
+    constexpr std::size_t max_shown = 100;  // an answer must not grow with its question
     const bool one = conflicts.size() == 1;
     std::string message = fmt::format("Apply failed with {} conflict{}: ", conflicts.size(), one ? "" : "s");
     StatusDetails details;
     const std::string* manager = nullptr;
     for (const auto& conflict : conflicts) {
+        if (details.causes.size() == max_shown) {
+            message += fmt::format("\n- and {} more", conflicts.size() - max_shown);
+            break;
+        }
         details.causes.push_back({"FieldManagerConflict", "conflict with " + conflict.manager, conflict.path});
         if (one) {
             message += fmt::format("conflict with {}: {}", conflict.manager, conflict.path);

@@ -233,6 +233,18 @@ void FieldSet::erase_fields(std::span<const std::string_view> names) {
     });
 }
 
+void FieldSet::shorten(std::size_t steps) {
+    for (auto& entry : entries_) {
+        if (entry.below.empty()) continue;
+        if (steps > 1) {
+            entry.below.shorten(steps - 1);
+        } else {
+            entry.below = FieldSet();
+            entry.member = true;
+        }
+    }
+}
+
 void FieldSet::insert(const std::vector<PathElement>& path) {
     FieldSet* set = this;
     for (std::size_t i = 0; i < path.size(); ++i) {

@@ -57,7 +57,8 @@ public:
     void erase(const PathElement& element);
     // Takes out the fields with these names and all that stands below them.
     void erase_fields(std::span<const std::string_view> names);
-    void reserve(std::size_t count) { entries_.reserve(count); }
+    // Paths longer than `steps` end there.
+    void shorten(std::size_t steps);
     void insert(const std::vector<PathElement>& path);
     [[nodiscard]] bool has(const std::vector<PathElement>& path) const;
 
@@ -83,6 +84,10 @@ struct FieldSet::Entry {
 FieldSet unite(const FieldSet& a, const FieldSet& b);
 FieldSet subtract(const FieldSet& a, const FieldSet& b);
 FieldSet intersect(const FieldSet& a, const FieldSet& b);
+
+// As JSON inside of metadata.managedFields a path is five levels deeper than the field itself, and json::max_depth
+// holds for the whole object: what lies deeper than this belongs to whoever owns the node at this depth.
+inline constexpr std::size_t max_tracked_steps = json::max_depth - 16;
 
 Result<FieldSet> parse_field_set(const json::Value& fields_v1);
 json::Value to_value(const FieldSet& set);

@@ -49,6 +49,7 @@ void keep_only(FieldSet& set, std::string_view name) {
 
 // The part of a set that a writer of this subresource can own.
 void strip(FieldSet& set, const Kind& kind, std::string_view subresource) {
+    set.shorten(max_tracked_steps);
     if (subresource == "status") return keep_only(set, "status");
     set.erase_fields(unowned);
     if (kind.status_subresource) set.erase(field_element("status"));

@@ -111,6 +111,50 @@ TEST_F(ApplyTest, OrdinaryWritesAreTracked) {
 
 TEST_F(ApplyTest, AManagerWithoutANameIsUnknown) { EXPECT_EQ(managers(world.make_route("a")), "unknown/Update"); }
 
+TEST_F(ApplyTest, ADeepObjectCanStillBeRead) {
+    const std::size_t depth = json::max_depth - 3;
+    std::string deep;
+    for (std::size_t i = 0; i < depth; ++i) deep += R"({"d":)";
+    deep += "1" + std::string(depth, '}');
+    const auto made = world.make_route("a", R"(,"deep":)" + deep);
+    EXPECT_EQ(made.code, 201);
+    EXPECT_EQ(world.merge(route_a, R"({"spec":{"host":"i"}})").code, 200);
+    EXPECT_EQ(apply(R"("host":"i")", "m").code, 200);
+    EXPECT_EQ(send(config(R"("host":"i")", R"(,"deep":)" + deep), "m").code, 200);
+    EXPECT_EQ(apply(R"("host":"i")", "m").code, 200);
+    EXPECT_EQ(world.remove(route_a).code, 200);
+}
+
+TEST_F(ApplyTest, ManyConflictsAreCountedAndNotAllShown) {
+    const auto labels = [](std::string_view value) {
+        std::string text = R"(,"labels":{)";
+        for (int i = 0; i < 150; ++i) {
+            text += (i == 0 ? "\"l" : ",\"l") + std::to_string(i) + "\":\"" + std::string(value) + "\"";
+        }
+        return text + "}";
+    };
+    send(config(R"("host":"h")", labels("a")), "m1");
+    const auto refused = send(config(R"("host":"h")", labels("b")), "m2");
+    EXPECT_THAT(refused.message(), testing::StartsWith("Apply failed with 150 conflicts: conflicts with \"m1\":\n- "));
+    EXPECT_THAT(refused.message(), testing::EndsWith("\n- and 50 more"));
+    EXPECT_EQ(json::find(refused.value, "details.causes")->get_array().size(), 100U);
+}
+
+TEST_F(ApplyTest, AManagerMustBeText) {
+    for (const auto* manager : {"%01", "a%7f", "%ff", "a%c3"}) {
+        const auto answer = apply(R"("host":"h")", manager);
+        EXPECT_EQ(answer.code, 422) << manager;
+        EXPECT_THAT(answer.message(), testing::HasSubstr("must be UTF-8 text without control characters"));
+    }
+    QueryOptions options;
+    options.caller.agent = std::string("a\xff\x01") + std::string(200, 'b');
+    const Target target{world.kinds.find("traffic.example.io", "v1", "routes"), "default", "", ""};
+    const auto made = world.rest.create(target, options, {config(R"("host":"h")"), "application/json"});
+    EXPECT_EQ(made.code, 201);
+    EXPECT_EQ(managers(world.get(route_a)), "a" + std::string(127, 'b') + "/Update");
+    EXPECT_EQ(apply(R"("mode":"A")", "m%C3%A9").code, 200);
+}
+
 TEST_F(ApplyTest, ClientsThatOmitManagedFieldsKeepThemAndOneEmptyEntryClearsThem) {
     const auto made = apply(R"("host":"h")", "m1");
     const auto omitted = world.edit(route_a, [](json::Value& object) {

@@ -127,6 +127,8 @@ class OverHttp(ServerTest):
         self.assertEqual(201, status)
         status, _, answer = self.server.request("PATCH", path + "two", route("causes", host="x.example.com"), APPLY)
         self.assertEqual(409, status)
+        metrics = self.server.request("GET", "/metrics")[2].decode()
+        self.assertRegex(metrics, r'apiserver_request_total\{[^}]*code="409"[^}]*verb="APPLY"[^}]*\} 1')
         self.assertEqual([{"reason": "FieldManagerConflict", "message": 'conflict with "one"', "field": ".spec.host"}],
                          answer["details"]["causes"])
 
