@@ -5,6 +5,7 @@
 #include "apiserver/object_bytes.h"
 #include "apiserver/rest.h"
 #include "base/text.h"
+#include "json/duplicates.h"
 #include "json/yaml.h"
 #include "resource/typed_fields.h"
 
@@ -15,6 +16,7 @@ namespace {
 constexpr int max_attempts = 5;                 // as kube-apiserver, for applies that name no resourceVersion
 constexpr std::size_t max_manager_bytes = 128;  // as kube-apiserver
 constexpr std::size_t max_shown_body_bytes = 256;
+constexpr std::size_t max_shown_conflicts = 100;
 // The manager of `kubectl apply --server-side`, which goes on where client-side apply left off.
 constexpr std::string_view kubectl = "kubectl";
 
@@ -46,6 +48,32 @@ Outcome<json::Value> parse_config(std::string_view bytes, std::vector<std::strin
             "error decoding YAML: the body holds {} documents, exactly one is expected", documents->size())));
     }
     return std::move(documents->front().value);
+}
+
+// As kube-apiserver words it; an answer must not grow with its question.
+Status apply_conflict(const std::vector<resource::FieldConflict>& conflicts) {
+    const bool one = conflicts.size() == 1;
+    Status status{.code = 409, .reason = "Conflict", .message = {}, .details = StatusDetails{}, .continue_token = {}};
+    auto& causes = status.details->causes;
+    status.message = fmt::format("Apply failed with {} conflict{}: ", conflicts.size(), one ? "" : "s");
+    const std::string* manager = nullptr;
+    for (const auto& conflict : conflicts) {
+        if (causes.size() == max_shown_conflicts) {
+            status.message += fmt::format("\n- and {} more", conflicts.size() - max_shown_conflicts);
+            break;
+        }
+        causes.push_back({"FieldManagerConflict", "conflict with " + conflict.manager, conflict.path});
+        if (one) {
+            status.message += fmt::format("conflict with {}: {}", conflict.manager, conflict.path);
+            continue;
+        }
+        if (manager == nullptr || *manager != conflict.manager) {
+            status.message += fmt::format("{}conflicts with {}:", manager == nullptr ? "" : "\n", conflict.manager);
+            manager = &conflict.manager;
+        }
+        status.message += "\n- " + conflict.path;
+    }
+    return status;
 }
 
 // What client-side apply would compare with next time, kept in step if it is there.

@@ -5,6 +5,7 @@
 
 #include "apiserver/object_bytes.h"
 #include "apiserver/rest.h"
+#include "json/duplicates.h"
 #include "resource/strategic_merge.h"
 
 namespace fairlead::apiserver {

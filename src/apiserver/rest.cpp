@@ -4,6 +4,7 @@
 
 #include "apiserver/object_bytes.h"
 #include "base/text.h"
+#include "json/duplicates.h"
 #include "json/yaml.h"
 #include "resource/meta.h"
 

@@ -178,33 +178,6 @@ Status conflict(const resource::Kind& kind, std::string_view name, std::string_v
     return status;
 }
 
-Status apply_conflict(const std::vector<resource::FieldConflict>& conflicts) {
-    constexpr std::size_t max_shown = 100;  // an answer must not grow with its question
-    const bool one = conflicts.size() == 1;
-    std::string message = fmt::format("Apply failed with {} conflict{}: ", conflicts.size(), one ? "" : "s");
-    StatusDetails details;
-    const std::string* manager = nullptr;
-    for (const auto& conflict : conflicts) {
-        if (details.causes.size() == max_shown) {
-            message += fmt::format("\n- and {} more", conflicts.size() - max_shown);
-            break;
-        }
-        details.causes.push_back({"FieldManagerConflict", "conflict with " + conflict.manager, conflict.path});
-        if (one) {
-            message += fmt::format("conflict with {}: {}", conflict.manager, conflict.path);
-            continue;
-        }
-        if (manager == nullptr || *manager != conflict.manager) {
-            message += fmt::format("{}conflicts with {}:", manager == nullptr ? "" : "\n", conflict.manager);
-            manager = &conflict.manager;
-        }
-        message += "\n- " + conflict.path;
-    }
-    auto status = simple(409, "Conflict", std::move(message));
-    status.details = std::move(details);
-    return status;
-}
-
 Status modified_meanwhile(const resource::Kind& kind, std::string_view name) {
     return conflict(kind, name,
                     "the object has been modified; please apply your changes to the latest version and try again");

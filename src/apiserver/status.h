@@ -11,7 +11,6 @@
 
 #include "base/result.h"
 #include "resource/kind.h"
-#include "resource/managed_fields.h"
 #include "resource/schema.h"
 
 namespace fairlead::apiserver {
@@ -51,8 +50,6 @@ Status not_found(const resource::Kind& kind, std::string_view name);
 Status namespace_not_found(std::string_view name);
 Status already_exists(const resource::Kind& kind, std::string_view name, bool being_deleted);
 Status conflict(const resource::Kind& kind, std::string_view name, std::string_view why);
-// Server-side apply met fields of other managers.
-Status apply_conflict(const std::vector<resource::FieldConflict>& conflicts);
 // The common conflict: somebody else wrote in between.
 Status modified_meanwhile(const resource::Kind& kind, std::string_view name);
 Status invalid(const resource::Kind& kind, std::string_view name, const resource::FieldErrors& errors);

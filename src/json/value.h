@@ -11,7 +11,6 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include "base/result.h"
 
@@ -32,8 +31,6 @@ inline constexpr std::size_t any_number = std::numeric_limits<std::size_t>::max(
 
 // One JSON text, nothing after it. Duplicate members: the last one wins, as in Kubernetes. Errors give line and column.
 Result<Value> parse(std::string_view text, std::size_t max_values = any_number);
-// The same; also tells which members are there more than once ("spec.rules[2].host"), the first hundred of them.
-Result<Value> parse(std::string_view text, std::size_t max_values, std::vector<std::string>& duplicates);
 
 // Compact, members in their order.
 std::string serialize(const Value& value);

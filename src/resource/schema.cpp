@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <cstdlib>
 
+#include "resource/member_schema.h"
 #include "resource/pattern.h"
 
 namespace fairlead::resource {

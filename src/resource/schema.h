@@ -82,8 +82,6 @@ struct Property {
 };
 
 Schema string_schema(std::string_view doc);
-// Of a member of an object or map; a member that is not described may be anything.
-const Schema& member_schema(const Schema& schema, std::string_view name);
 
 // Declares a pattern and compiles it. The regular expressions of pattern.h only; another one is a mistake in a kind's
 // description and ends the program with a message that names it.

@@ -9,6 +9,7 @@
 #include "resource/describe.h"
 #include "resource/field_error.h"
 #include "resource/item_key.h"
+#include "resource/member_schema.h"
 #include "resource/path.h"
 
 namespace fairlead::resource {

@@ -7,6 +7,7 @@
 #include <map>
 
 #include "resource/field_error.h"
+#include "resource/member_schema.h"
 
 namespace fairlead::resource {
 

@@ -2,6 +2,7 @@
 #include <rapidcheck.h>
 
 #include "resource/managed_fields.h"
+#include "resource/member_schema.h"
 #include "resource/typed_fields.h"
 #include "sample.h"
 
