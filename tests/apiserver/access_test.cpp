@@ -315,6 +315,24 @@ TEST_F(AccessTest, AggregationTakesEverything) {
         R"(clusterroles.rbac.authorization.k8s.io "sum" is forbidden: must have cluster-admin privileges to use the aggregationRule)");
 }
 
+TEST_F(AccessTest, ApplyingGivesNothingAwayEither) {
+    apply(
+        roles,
+        role_body(
+            "manager",
+            R"({"verbs":["create","update","patch"],"apiGroups":["rbac.authorization.k8s.io"],"resources":["roles"]})"));
+    bind("manager", "shop", "manager", "User", "alice", "Role");
+    const std::string head = R"({"apiVersion":"rbac.authorization.k8s.io/v1","kind":"Role","metadata":{"name":")";
+    const std::string all = R"("},"rules":[{"verbs":["*"],"apiGroups":["*"],"resources":["*"]}]})";
+    for (const std::string name : {"new", "manager"}) {
+        const auto path = roles + "/" + name + "?fieldManager=x&force=true";
+        const auto got = code(alice, "PATCH", path, head + name + all, "application/apply-patch+yaml");
+        EXPECT_GE(got, 400) << name;
+    }
+    EXPECT_EQ(code(root, "GET", roles + "/new"), 404);
+    EXPECT_THAT(send(root, "GET", roles + "/manager").body, testing::Not(HasSubstr(R"("*")")));
+}
+
 TEST_F(AccessTest, DeletingTakesNoMoreThanTheRightToDelete) {
     apply(roles, role_body("all", R"({"verbs":["*"],"apiGroups":["*"],"resources":["*"]})"));
     apply(roles, role_body("cleaner",
