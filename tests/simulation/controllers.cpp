@@ -72,4 +72,22 @@ void ControllersActor::step(World& world) {
     instance->step_controllers();
 }
 
+void ControllersActor::check(World& world) const {
+    if (!process_.instance || !process_.instance->manager.synced()) return;
+    for (const auto& kind : world.kinds().all()) {
+        if (kind.plural == "leases") continue;  // renewed all the time
+        std::map<std::string, Revision> held;
+        process_.instance->manager.informer(kind).scan("", "", [&](const store::ObjectRef& object) {
+            held[std::string(object->name())] = object->modified();
+            return true;
+        });
+        std::map<std::string, Revision> due;
+        for (const auto& [name, version] : world.truth().table(kind.table())) due[name] = version.modified;
+        if (held == due) continue;
+        world.journal.violate(Invariant::watches_exact,
+                              fmt::format("the informer of {} for {} holds {} objects, not the {} that are there",
+                                          process_.name(), kind.plural, held.size(), due.size()));
+    }
+}
+
 }  // namespace fairlead::simulation

@@ -18,6 +18,8 @@ public:
     [[nodiscard]] bool ready(const World& world) const override;
     [[nodiscard]] SimTime due(const World& world) const override;
     void step(World& world) override;
+    // What its informers hold is what is there.
+    void check(World& world) const override;
 
 private:
     Process& process_;
