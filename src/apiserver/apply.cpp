@@ -171,6 +171,10 @@ Outcome<json::Value> Rest::decode_config(const Target& target, const Body& body,
 Outcome<Reply> Rest::apply_as_new(const Target& target, const QueryOptions& options, const json::Value& config,
                                   std::vector<std::string> warnings) {
     const auto& kind = *target.kind;
+    if (options_.guard) {
+        auto allowed = options_.guard->may_create(kind, target.namespace_, target.name, options.caller.user);
+        if (!allowed) return refuse(allowed.error());
+    }
     if (json::string_at(config, "metadata.name").empty()) return refuse(bad_request("name must be provided"));
     if (const auto uid = json::string_at(config, "metadata.uid"); !uid.empty()) {
         return refuse(conflict(

@@ -2,6 +2,7 @@
 
 #include <fmt/core.h>
 
+#include "apiserver/access.h"
 #include "apiserver/impersonation.h"
 #include "apiserver/issued_tokens.h"
 #include "resource/kinds/cluster_role.h"
@@ -43,6 +44,16 @@ Outcome<void> EscalationGuard::check(const resource::Kind& kind, const json::Val
     if (caller.in_group(masters_group)) return {};
     const bool role = kind.name == "Role" || kind.name == "ClusterRole";
     return role ? check_role(kind, object, caller) : check_binding(kind, object, caller);
+}
+
+Outcome<void> EscalationGuard::may_create(const resource::Kind& kind, std::string_view ns, std::string_view name,
+                                          const User& caller) {
+    Attributes create{.verb = "create", .group = kind.group, .resource = kind.plural};
+    create.namespace_ = ns;
+    create.name = name;
+    const auto decision = authorizer_.decide(caller, create);
+    if (decision.allowed) return {};
+    return refuse(refused_access(caller, create, decision.reason));
 }
 
 Outcome<void> EscalationGuard::confirm_held(const resource::Kind& kind, const json::Value& object, const User& caller,

@@ -15,6 +15,8 @@ public:
     [[nodiscard]] bool concerns(const resource::Kind& kind) const override;
     Outcome<void> check(const resource::Kind& kind, const json::Value& object, const json::Value* old,
                         const User& caller) override;
+    Outcome<void> may_create(const resource::Kind& kind, std::string_view ns, std::string_view name,
+                             const User& caller) override;
 
 private:
     Outcome<void> check_role(const resource::Kind& kind, const json::Value& role, const User& caller);
