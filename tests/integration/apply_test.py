@@ -121,6 +121,29 @@ class OverHttp(ServerTest):
         status, headers, _ = self.server.request("POST", ROUTES, body)
         self.assertEqual((201, '299 - "duplicate field \\"spec.host\\""'), (status, headers["Warning"]))
 
+    def test_creating_by_apply_needs_the_right_to_create(self):
+        rbac = "/apis/rbac.authorization.k8s.io/v1/namespaces/default/"
+        made = [self.server.request("POST", rbac + "roles", {
+            "apiVersion": "rbac.authorization.k8s.io/v1", "kind": "Role", "metadata": {"name": "patcher"},
+            "rules": [{"apiGroups": ["*"], "resources": ["routes", "routebindings"], "verbs": ["get", "patch"]}]}),
+            self.server.request("POST", rbac + "rolebindings", {
+                "apiVersion": "rbac.authorization.k8s.io/v1", "kind": "RoleBinding", "metadata": {"name": "patcher"},
+                "roleRef": {"apiGroup": "rbac.authorization.k8s.io", "kind": "Role", "name": "patcher"},
+                "subjects": [{"apiGroup": "rbac.authorization.k8s.io", "kind": "User", "name": "pat"}]})]
+        self.assertEqual([201, 201], [status for status, _, _ in made], made)
+        pat = {**APPLY, "Impersonate-User": "pat"}
+        path = f"{ROUTES}/rights?fieldManager=pat"
+        status, _, answer = self.server.request("PATCH", path, route("rights"), pat)
+        self.assertEqual(403, status, answer)
+        self.assertIn('User "pat" cannot create resource "routes" in API group "route.openshift.io"', answer["message"])
+        self.server.request("POST", ROUTES + "?fieldManager=pat", route("rights"))
+        self.assertEqual(200, self.server.request("PATCH", path + "&force=true", route("rights", path="/x"), pat)[0])
+        status, _, answer = self.server.request(
+            "PATCH", "/apis/fairlead.dev/v1/namespaces/default/routebindings/rights?fieldManager=pat",
+            {"apiVersion": "fairlead.dev/v1", "kind": "RouteBinding", "metadata": {"name": "rights"},
+             "routeNamespace": "default", "routeName": "rights", "dns": "d.example.com", "router": "r"}, pat)
+        self.assertEqual(403, status, answer)
+
     def test_conflict_is_told_with_its_causes(self):
         path = f"{ROUTES}/causes?fieldManager="
         status, _, _ = self.server.request("PATCH", path + "one", route("causes"), APPLY)
