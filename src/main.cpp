@@ -143,7 +143,9 @@ struct Controllers {
 
 // Bodies and answers of some size go back to the system when they are freed, and not to a heap that never shrinks
 // again.
-void return_large_buffers() { (void)mallopt(M_MMAP_THRESHOLD, 128 * 1024); }
+void return_large_buffers() {
+    (void)mallopt(M_MMAP_THRESHOLD, 128 * 1024);  // NOLINT(concurrency-mt-unsafe): called before any thread is started
+}
 
 // What an operator may have changed under us: the audit log was rotated, the token file edited.
 void reopen_files(apiserver::AuditLog* audit, apiserver::TokenFile* tokens, Log& log) {

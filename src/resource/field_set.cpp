@@ -113,7 +113,7 @@ Result<FieldSet::Entry> parse_entry(std::string_view key, const json::Value& val
 }  // namespace
 
 std::strong_ordering PathElement::operator<=>(const PathElement& other) const {
-    if (const auto order = kind <=> other.kind; order != 0) return order;
+    if (kind != other.kind) return kind <=> other.kind;
     // Digits without leading zeros: the longer number is the larger one.
     if (kind == Kind::index && text.size() != other.text.size()) return text.size() <=> other.text.size();
     return text.compare(other.text) <=> 0;
