@@ -17,7 +17,17 @@ namespace fairlead::resource {
 enum class Type { object, array, map, string, integer, number, boolean, quantity, int_or_string, any };
 
 // Why a value is refused, in the words of Kubernetes (metav1.CauseType).
-enum class Cause { required, invalid, type_invalid, not_supported, forbidden, duplicate, too_long, too_many, not_found };
+enum class Cause {
+    required,
+    invalid,
+    type_invalid,
+    not_supported,
+    forbidden,
+    duplicate,
+    too_long,
+    too_many,
+    not_found
+};
 
 struct FieldError {
     Cause cause = Cause::invalid;
