@@ -47,7 +47,7 @@ struct ApiServer::Impl {
           log(l),
           metrics(m),
           access({.token_file = options.token_file, .allow_all = options.insecure_allow_all}, s, c, l, m),
-          guard(access.authorizer(), c),
+          guard(access.authorizer(), k, c),
           rest(k, s, c, r, {.stream_lists_from = options.stream_lists_from, .guard = &guard}),
           discovery(k, options.version),
           openapi(k, options.version),
@@ -298,8 +298,11 @@ void ApiServer::Impl::route_resource(const CallPtr& call) {
     if (draining) return call->finish(service_unavailable("the server is shutting down"));
     if (const auto* review = find_review(info); review && call->user) {
         if (call->request.method != "POST") return call->finish(method_not_allowed());
-        const Body body{call->request.body, call->request.headers.get("Content-Type")};
-        return call->finish(review_access(*review, info, *call->user, body, access));
+        // All that a user holds may be many thousands of rules: not on the thread that serves others.
+        return in_worker(call, [this, call, review] {
+            const Body body{call->request.body, call->request.headers.get("Content-Type")};
+            call->finish(review_access(*review, call->info, *call->user, body, access));
+        });
     }
     if (!resolve(call)) return;
     auto form = negotiate(call->request.headers.get("Accept"), call->options.include_object);

@@ -21,8 +21,8 @@ constexpr std::size_t max_groups = 64;
 constexpr std::size_t max_batch_bytes = 64UL * 1024;
 
 json::Value cut(std::string_view text) {
-    if (text.size() <= max_text_bytes) return json::Value(text);
-    return json::Value(std::string(text.substr(0, max_text_bytes)) + "...");
+    if (text.size() <= max_text_bytes) return json::Value(valid_utf8(text));
+    return json::Value(valid_utf8(text.substr(0, max_text_bytes)) + "...");
 }
 
 json::Value described(const User& user) {

@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include "apiserver/access.h"
+#include "apiserver/default_roles.h"
 #include "apiserver/impersonation.h"
 #include "apiserver/issued_tokens.h"
 #include "resource/kinds/cluster_role.h"
@@ -11,6 +12,8 @@
 namespace fairlead::apiserver {
 
 namespace {
+
+constexpr std::size_t max_described_bytes = 16UL * 1024;  // of what is missing: an answer is for a person
 
 bool is_rbac(const resource::Kind& kind) { return kind.group == resource::rbac_group; }
 bool is_secret(const resource::Kind& kind) { return kind.group.empty() && kind.plural == "secrets"; }
@@ -33,6 +36,21 @@ bool same_but_for_bookkeeping(json::Value a, json::Value b) {
 }
 
 }  // namespace
+
+EscalationGuard::EscalationGuard(Authorizer& authorizer, const resource::Kinds& kinds, const Clock& clock)
+    : authorizer_(authorizer), clock_(clock) {
+    for (const auto& object : default_roles(kinds)) {
+        if (json::string_at(object, "kind") != "ClusterRole") continue;
+        if (auto role = resource::decode<resource::ClusterRole>(object)) {
+            restored_[text(object, "metadata.name")] = std::move(role->rules);
+        }
+    }
+}
+
+void EscalationGuard::add_restored(std::string_view role, std::vector<Rule>& rules) const {
+    const auto found = restored_.find(role);
+    if (found != restored_.end()) rules.insert(rules.end(), found->second.begin(), found->second.end());
+}
 
 bool EscalationGuard::concerns(const resource::Kind& kind) const { return is_rbac(kind) || is_secret(kind); }
 
@@ -62,7 +80,8 @@ Outcome<void> EscalationGuard::confirm_held(const resource::Kind& kind, const js
     const auto missing = not_covered(held.rules, wanted);
     if (missing.empty()) return {};
     auto why = fmt::format("user {} (groups={}) is attempting to grant RBAC permissions not currently held:\n{}",
-                           in_quotes(caller.name), quoted_list(caller.groups), describe_missing(missing));
+                           in_quotes(caller.name), quoted_list(caller.groups),
+                           describe_missing(missing).substr(0, max_described_bytes));
     if (!held.problem.empty()) why += fmt::format("; resolution errors: [{}]", held.problem);
     return refuse(forbidden(kind, json::string_at(object, "metadata.name"), why));
 }
@@ -80,7 +99,9 @@ Outcome<void> EscalationGuard::check_role(const resource::Kind& kind, const json
     if (role->aggregation_rule && !confirm_held(kind, object, caller, every_right())) {
         return refuse(forbidden(kind, name, "must have cluster-admin privileges to use the aggregationRule"));
     }
-    return confirm_held(kind, object, caller, role->rules);
+    auto rules = role->rules;
+    if (kind.name == "ClusterRole") add_restored(name, rules);
+    return confirm_held(kind, object, caller, rules);
 }
 
 Outcome<void> EscalationGuard::check_binding(const resource::Kind& kind, const json::Value& object,
@@ -96,13 +117,14 @@ Outcome<void> EscalationGuard::check_binding(const resource::Kind& kind, const j
                           .namespace_ = ns,
                           .name = ref.name};
     if (authorizer_.decide(caller, bind).allowed) return {};
-    const auto rules = authorizer_.role(cluster_role ? "" : ns, ref.name);
+    auto rules = authorizer_.role(cluster_role ? "" : ns, ref.name);
     if (!rules) {
         resource::Kind role;
         role.group = resource::rbac_group;
         role.plural = bind.resource;
         return refuse(not_found(role, ref.name));
     }
+    if (cluster_role) add_restored(ref.name, *rules);
     return confirm_held(kind, object, caller, *rules);
 }
 

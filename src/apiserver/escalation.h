@@ -2,6 +2,10 @@
 // it. Thread-safe.
 #pragma once
 
+#include <map>
+#include <string>
+#include <vector>
+
 #include "apiserver/authorizer.h"
 #include "apiserver/write_guard.h"
 #include "base/clock.h"
@@ -10,7 +14,7 @@ namespace fairlead::apiserver {
 
 class EscalationGuard final : public WriteGuard {
 public:
-    EscalationGuard(Authorizer& authorizer, const Clock& clock) : authorizer_(authorizer), clock_(clock) {}
+    EscalationGuard(Authorizer& authorizer, const resource::Kinds& kinds, const Clock& clock);
 
     [[nodiscard]] bool concerns(const resource::Kind& kind) const override;
     Outcome<void> check(const resource::Kind& kind, const json::Value& object, const json::Value* old,
@@ -26,8 +30,12 @@ private:
     Outcome<void> confirm_held(const resource::Kind& kind, const json::Value& object, const User& caller,
                                std::span<const Rule> wanted);
 
+    // What the server gives a ClusterRole of this name back at its next start, whatever it holds now.
+    void add_restored(std::string_view role, std::vector<Rule>& rules) const;
+
     Authorizer& authorizer_;
     const Clock& clock_;
+    std::map<std::string, std::vector<Rule>, std::less<>> restored_;
 };
 
 }  // namespace fairlead::apiserver

@@ -65,23 +65,43 @@ bool covers(const Rule& held, const Rule& part) {
     return held.resource_names.empty() || has_all(held.resource_names, part.resource_names);
 }
 
-void break_down(const Rule& rule, std::vector<Rule>& parts) {
-    Rule part;
-    for (const auto& group : rule.api_groups) {
-        for (const auto& resource : rule.resources) {
-            for (const auto& verb : rule.verbs) {
-                part = Rule{{verb}, {group}, {resource}, {}, {}};
-                if (rule.resource_names.empty()) parts.push_back(part);
-                for (const auto& name : rule.resource_names) {
-                    part.resource_names = {name};
-                    parts.push_back(part);
+// All of `wanted` by one rule: the usual case, without looking at its combinations.
+bool covers_whole(const Rule& held, const Rule& wanted) {
+    const auto every = [](const Texts& texts, const auto& test) {
+        return std::all_of(texts.begin(), texts.end(), test);
+    };
+    if (!every(wanted.verbs, [&](const auto& verb) { return has_or_star(held.verbs, verb); })) return false;
+    if (!every(wanted.non_resource_urls, [&](const auto& url) { return path_matches(held.non_resource_urls, url); })) {
+        return false;
+    }
+    if (!every(wanted.api_groups, [&](const auto& group) { return has_or_star(held.api_groups, group); })) return false;
+    if (!every(wanted.resources, [&](const auto& resource) { return resource_covered(held.resources, resource); })) {
+        return false;
+    }
+    if (wanted.resources.empty() || held.resource_names.empty()) return true;
+    return !wanted.resource_names.empty() && has_all(held.resource_names, wanted.resource_names);
+}
+
+// Calls visit(part) for every combination of the rule until it says false.
+template <class Visit>
+bool each_part(const Rule& rule, const Visit& visit) {
+    const Texts any_name = {""};
+    const auto& names = rule.resource_names.empty() ? any_name : rule.resource_names;
+    for (const auto& verb : rule.verbs) {
+        for (const auto& group : rule.api_groups) {
+            for (const auto& resource : rule.resources) {
+                for (const auto& name : names) {
+                    Rule part{{verb}, {group}, {resource}, {}, {}};
+                    if (!rule.resource_names.empty()) part.resource_names = {name};
+                    if (!visit(std::move(part))) return false;
                 }
             }
         }
+        for (const auto& url : rule.non_resource_urls) {
+            if (!visit(Rule{{verb}, {}, {}, {}, {url}})) return false;
+        }
     }
-    for (const auto& url : rule.non_resource_urls) {
-        for (const auto& verb : rule.verbs) parts.push_back(Rule{{verb}, {}, {}, {}, {url}});
-    }
+    return true;
 }
 
 std::string text_of(const Rule& rule) {
@@ -108,13 +128,22 @@ bool allows(const Rule& rule, const Attributes& wish) {
 }
 
 std::vector<Rule> not_covered(std::span<const Rule> held, std::span<const Rule> wanted) {
-    std::vector<Rule> parts;
-    for (const auto& rule : wanted) break_down(rule, parts);
-    const auto is_held = [&](const Rule& part) {
-        return std::any_of(held.begin(), held.end(), [&](const Rule& rule) { return covers(rule, part); });
-    };
-    parts.erase(std::remove_if(parts.begin(), parts.end(), is_held), parts.end());
-    return parts;
+    std::vector<Rule> missing;
+    std::size_t looked_at = 0;
+    for (const auto& rule : wanted) {
+        if (std::any_of(held.begin(), held.end(), [&](const Rule& one) { return covers_whole(one, rule); })) continue;
+        const bool all = each_part(rule, [&](Rule part) {
+            if (++looked_at > max_parts) return false;
+            if (std::none_of(held.begin(), held.end(), [&](const Rule& one) { return covers(one, part); })) {
+                missing.push_back(std::move(part));
+            }
+            return missing.size() < max_missing;
+        });
+        if (all) continue;
+        if (looked_at > max_parts) missing.push_back(rule);
+        return missing;
+    }
+    return missing;
 }
 
 const std::vector<Rule>& every_right() {

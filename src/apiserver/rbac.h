@@ -16,8 +16,13 @@ using Rule = resource::PolicyRule;
 
 bool allows(const Rule& rule, const Attributes& attributes);
 
+// A small rule can have billions of combinations, and the answer is for a person.
+inline constexpr std::size_t max_parts = 10'000;
+inline constexpr std::size_t max_missing = 100;
+
 // The parts of `wanted` that no rule of `held` covers, each with one verb and one resource (or path). Empty: all is
-// held. Rules that cover a wish only together do so part by part, as in Kubernetes.
+// held. Rules that cover a wish only together do so part by part, as in Kubernetes. At most the first max_missing; a
+// rule that would take more than max_parts parts to look at counts as not held.
 std::vector<Rule> not_covered(std::span<const Rule> held, std::span<const Rule> wanted);
 
 // Everything there is: what a system:masters holds, and what an aggregationRule may come to.

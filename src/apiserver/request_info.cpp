@@ -15,7 +15,26 @@ bool safe_segment(std::string_view segment) {
         // A backslash is a slash to some proxies, a percent sign means that somebody encoded twice.
         if (byte < 0x20 || byte == 0x7f || c == '/' || c == '\\' || c == '%') return false;
     }
+    // U+0080 to U+009F: control characters that a terminal obeys.
+    for (std::size_t i = 0; i + 1 < segment.size(); ++i) {
+        if (segment[i] == '\xc2' && static_cast<unsigned char>(segment[i + 1]) < 0xa0) return false;
+    }
     return true;
+}
+
+constexpr std::size_t max_shown_path = 1024;
+
+std::string printable_ascii(std::string_view raw) {
+    std::string out;
+    out.reserve(raw.size());
+    for (const char c : raw) {
+        if (c > ' ' && c < 0x7f) {
+            out += c;
+        } else {
+            out += fmt::format("%{:02X}", static_cast<unsigned char>(c));
+        }
+    }
+    return out;
 }
 
 std::optional<std::vector<std::string>> decode_segments(std::string_view path) {
@@ -27,6 +46,7 @@ std::optional<std::vector<std::string>> decode_segments(std::string_view path) {
     for (const auto raw : split(path, '/')) {
         auto decoded = percent_decode(raw, false);
         if (!decoded || !safe_segment(*decoded) || segments.size() == max_path_segments) return std::nullopt;
+        if (valid_utf8(*decoded) != *decoded) return std::nullopt;  // no name of ours, and no text for logs and answers
         segments.push_back(std::move(*decoded));
     }
     return segments;
@@ -176,7 +196,11 @@ RequestInfo parse_target(std::string_view target) {
     const auto question = target.find('?');
     if (question != std::string_view::npos) info.query = target.substr(question + 1);
     const auto segments = decode_segments(target.substr(0, question));
-    if (!segments) return info;
+    if (!segments) {
+        // As it was sent, for logs and refusals; nothing is found under it.
+        info.path = printable_ascii(target.substr(0, std::min(question, max_shown_path)));
+        return info;
+    }
     for (const auto& segment : *segments) info.path += "/" + segment;
     if (info.path.empty()) info.path = "/";
     info.type = RequestInfo::Type::other;

@@ -57,7 +57,7 @@ struct RequestInfo {
         other,            // everything else: `path` says what
     };
     Type type = Type::unknown;
-    std::string path;  // decoded, without a slash at its end
+    std::string path;  // decoded, without a slash at its end; of an unknown one as it was sent, in printable ASCII
     std::string query;
     std::string group, version, resource, subresource, namespace_, name;
 

@@ -212,10 +212,15 @@ RoleBook::Held RoleBook::held_by(const User& user, std::string_view ns) const {
     Held held;
     if (user.in_group(masters_group)) held.rules = every_right();
     std::vector<std::string> problems;
+    const auto before = [](const Rule* a, const Rule* b) {
+        return std::tie(a->verbs, a->api_groups, a->resources, a->resource_names, a->non_resource_urls) <
+               std::tie(b->verbs, b->api_groups, b->resources, b->resource_names, b->non_resource_urls);
+    };
+    std::set<const Rule*, decltype(before)> known(before);  // a user may hold many thousands
     each_grant(user, ns, [&](const Grant& grant, const Role* role) {
         if (!role) return note(problems, grant.problem), true;
         for (const auto& rule : role->rules) {
-            if (std::find(held.rules.begin(), held.rules.end(), rule) == held.rules.end()) held.rules.push_back(rule);
+            if (known.insert(&rule).second) held.rules.push_back(rule);
         }
         return true;
     });

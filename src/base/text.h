@@ -17,6 +17,9 @@ std::string lower(std::string_view text);      // ASCII only
 bool equal_ignoring_case(std::string_view a, std::string_view b);
 std::string join(const std::vector<std::string>& parts, std::string_view separator);
 
+// The text with every byte that is part of no valid UTF-8 sequence replaced by U+FFFD: what goes into JSON.
+std::string valid_utf8(std::string_view text);
+
 std::string hex(std::string_view bytes);
 std::string base64(std::string_view bytes);
 std::optional<std::string> from_base64(std::string_view text);

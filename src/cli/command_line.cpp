@@ -56,6 +56,14 @@ std::string check_duration(const std::string& text) {
     return parse_duration(text) ? std::string() : fmt::format("\"{}\" is no duration like 30s, 5m or 1h30m", text);
 }
 
+std::string check_ttl(const std::string& text) {
+    const auto ttl = parse_duration(text);
+    if (ttl && *ttl >= std::chrono::seconds(1) && *ttl <= std::chrono::hours(8784)) return {};
+    return fmt::format("\"{}\" is no duration from 1s to 8784h", text);
+}
+
+std::string check_not_empty(const std::string& text) { return text.empty() ? "it is empty" : ""; }
+
 class CommandLine {
 public:
     CommandLine(Terminal& terminal, const std::function<int(const ServeOptions&)>& serve)
@@ -198,7 +206,8 @@ The file of --config is YAML with the names of the options:
     command->add_option("--apply", to.apply, "Manifests to apply at start: file or folder, repeatable")
         ->allow_extra_args(false);
     command->add_option("--roles", to.roles, "What this process does: api,controllers (default) or api");
-    command->add_option("--event-ttl", to.event_ttl, "How long Events are kept after they last happened (default 1h)");
+    command->add_option("--event-ttl", to.event_ttl,
+                        "How long Events are kept after they were made or last happened (default 1h)");
     command->add_option("--token-auth-file", to.token_auth_file,
                         "Tokens as CSV: token,user,uid,\"group1,group2\"; read again when it changes");
     command->add_option("--audit-log", to.audit_log,
@@ -421,13 +430,17 @@ void CommandLine::add_token_create(CLI::App& token) {
 A token gives its user nothing by itself: bind a role to him or to one of his groups.
 Making one takes the right to write Secrets in the namespace fairlead-system and to
 impersonate the user and each group.)");
-    create->add_option("--user", token_create_.user, "Who the holder of the token is")->required();
-    create->add_option("--group", token_create_.groups, "A group he is in; repeatable")->allow_extra_args(false);
+    create->add_option("--user", token_create_.user, "Who the holder of the token is")
+        ->required()
+        ->check(check_not_empty);
+    create->add_option("--group", token_create_.groups, "A group he is in; repeatable")
+        ->allow_extra_args(false)
+        ->check(check_not_empty);
     create
         ->add_option_function<std::string>(
             "--ttl", [this](const std::string& text) { token_create_.ttl = *parse_duration(text); },
             "How long it lasts (default 24h, at most 8784h: 366 days)")
-        ->check(check_duration);
+        ->check(check_ttl);
     create->add_option("-o,--output", token_output_, "text (default), json, or kubeconfig: a ready one")
         ->check(CLI::IsMember({"text", "json", "kubeconfig"}));
     add_connection(*create, token_create_.connection);

@@ -289,6 +289,35 @@ TEST_F(AccessTest, NobodyGivesAwayWhatHeDoesNotHold) {
     EXPECT_EQ(code(root, "POST", role_bindings, binding_body("later", "none", "User", "alice", "Role")), 201);
 }
 
+// The server writes the default roles anew at its start: whoever held a binding to such a name would hold them then.
+TEST_F(AccessTest, NamesOfDefaultRolesAreWorthTheirDefaults) {
+    const Who admin{"adam", {}};
+    bind("adam", "", "fairlead-admin", "User", "adam");
+    const auto mine = binding_body("mine", "cluster-admin", "User", "adam");
+    const auto weak = role_body("cluster-admin", R"({"verbs":["get"],"apiGroups":[""],"resources":["services"]})");
+    EXPECT_EQ(code(admin, "DELETE", cluster_roles + "/cluster-admin"), 200);
+    EXPECT_EQ(code(admin, "POST", cluster_roles, weak), 403) << "what he makes will be completed";
+    apply(cluster_roles, weak);
+    EXPECT_EQ(code(admin, "POST", cluster_bindings, mine), 403) << "what he binds will be completed";
+    EXPECT_EQ(code(admin, "POST", cluster_bindings, binding_body("b", "fairlead-viewer", "User", "eve")), 201)
+        << "he holds all of that one";
+}
+
+TEST_F(AccessTest, ARuleOfManyCombinationsIsRefusedAtOnce) {
+    allow_routes(R"("get")");
+    bind("lead", "shop", "manager", "User", "alice", "Role");
+    apply(roles,
+          role_body("manager", R"({"verbs":["create"],"apiGroups":["rbac.authorization.k8s.io"],"resources":["*"]})"));
+    std::string many;
+    for (int i = 0; i < 1'000; ++i) many += (i == 0 ? "\"" : ",\"") + std::to_string(i) + "\"";
+    const auto rule = R"({"verbs":[)" + many + R"(],"apiGroups":[)" + many + R"(],"resources":[)" + many +
+                      R"(],"resourceNames":[)" + many + "]}";
+    const auto refused = send(alice, "POST", roles, role_body("all", rule));
+    EXPECT_EQ(refused.status, 403);
+    EXPECT_LT(refused.body.size(), 40'000U);
+    EXPECT_THAT(message(refused), HasSubstr("not currently held"));
+}
+
 TEST_F(AccessTest, EscalateAndBindAreRightsOfTheirOwn) {
     const std::string rbac = R"("apiGroups":["rbac.authorization.k8s.io"],"resources":)";
     apply(roles,

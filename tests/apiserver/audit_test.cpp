@@ -76,6 +76,15 @@ TEST(AuditLine, HostileTextIsOneShortLine) {
     EXPECT_EQ(json::string_at(*json::parse(line), "user.username"), "a\n\"}{");
 }
 
+TEST(AuditLine, BytesThatAreNoTextAreReplaced) {
+    auto one = event();
+    one.agent = "curl\xc3(\xff";
+    one.path = "/" + std::string(2'000, 'x') + "\xc3\xa4";
+    const auto line = audit_line(one);
+    EXPECT_EQ(valid_utf8(line), line);
+    EXPECT_EQ(json::string_at(*json::parse(line), "userAgent"), "curl\xef\xbf\xbd(\xef\xbf\xbd");
+}
+
 class AuditFile : public testing::Test {
 protected:
     AuditFile() { std::filesystem::create_directories(folder); }

@@ -132,6 +132,12 @@ TEST_F(Namespaces, DefaultExistsFromTheStart) {
     EXPECT_EQ(world.store->revision(), revision) << "preparing twice changes nothing";
 }
 
+TEST_F(Namespaces, OnlyDeletionMakesThemTerminate) {
+    const auto refused = world.merge("/api/v1/namespaces/n/status", R"({"status":{"phase":"Terminating"}})");
+    EXPECT_EQ(refused.code, 422) << refused.body;
+    EXPECT_EQ(world.get("/api/v1/namespaces/n").at("status.phase"), "Active");
+}
+
 TEST_F(Namespaces, AreMarkedAndGoWithTheirLastFinalizer) {
     const auto answer = world.remove("/api/v1/namespaces/n");
     EXPECT_EQ(answer.code, 200);

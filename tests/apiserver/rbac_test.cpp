@@ -86,6 +86,19 @@ struct CoverRow {
     std::string missing;
 };
 
+TEST(Cover, LooksAtNoMoreThanItsLimits) {
+    Rule all{{"get"}, {"g"}, {}, {}, {}};
+    for (int i = 0; i < 20'000; ++i) all.resources.push_back(std::to_string(i));
+    const std::vector<Rule> nothing;
+    EXPECT_EQ(not_covered(nothing, std::vector{all}).size(), max_missing);
+    const std::vector<Rule> whole{{{"*"}, {"*"}, {"*"}, {}, {}}};
+    EXPECT_TRUE(not_covered(whole, std::vector{all}).empty()) << "one rule that covers all of it is enough";
+    // Held part by part, but by more parts than are looked at: refused.
+    auto half = all;
+    half.resources.pop_back();
+    EXPECT_EQ(not_covered(std::vector{half}, std::vector{all}), std::vector{all});
+}
+
 class Covers : public testing::TestWithParam<CoverRow> {};
 TEST_P(Covers, AsKubernetesDoes) {
     const auto missing = not_covered(GetParam().held, GetParam().wanted);
@@ -322,7 +335,7 @@ INSTANTIATE_TEST_SUITE_P(
         AttributeRow{"namespaces", "GET", "/api/v1/namespaces", "list /namespaces/  "},
         AttributeRow{"path", "GET", "/metrics?x=y", "get /metrics"},
         AttributeRow{"discovery", "GET", "/apis/g/v1", "get /apis/g/v1"},
-        AttributeRow{"hostile", "GET", "/api/v1/../x", "get /"},
+        AttributeRow{"hostile", "GET", "/api/v1/../x", "get /api/v1/../x"},
         AttributeRow{"post_to_path", "POST", "/metrics", "post /metrics"}),
     [](const auto& row) { return std::string(row.param.name); });
 

@@ -79,6 +79,19 @@ INSTANTIATE_TEST_SUITE_P(
         PathRow{"core_too_deep", "/api/v1/namespaces/n/routes/r/status/more", Type::unknown}),
     [](const auto& row) { return row.param.name; });
 
+TEST(RequestInfo, UnknownPathsAreShownAsTheyWereSent) {
+    EXPECT_EQ(parse_target("/api/v1/../x%2Fy?token=1").path, "/api/v1/../x%2Fy") << "without the query";
+    EXPECT_EQ(parse_target("/a\xff\x1b/../b").path, "/a%FF%1B/../b");
+    EXPECT_LE(parse_target("/../" + std::string(100'000, 'a')).path.size(), 1'024U);
+}
+
+TEST(RequestInfo, NamesAreText) {
+    EXPECT_EQ(parse_target("/api/v1/namespaces/a%ff").type, Type::unknown);
+    EXPECT_EQ(parse_target("/api/v1/namespaces/a%c3%28").type, Type::unknown);
+    EXPECT_EQ(parse_target("/api/v1/namespaces/a%c2%9b").type, Type::unknown) << "a terminal would obey it";
+    EXPECT_EQ(parse_target("/api/v1/namespaces/a%c3%a4").name, "a\xc3\xa4");
+}
+
 TEST(RequestInfo, PathsOfOverlongTargetsAreUnknown) {
     EXPECT_EQ(parse_target("/" + std::string(max_path_bytes, 'a')).type, Type::unknown);
 }

@@ -29,8 +29,14 @@ void Namespace::describe(Fields<Namespace>& f) {
 namespace {
 
 // A namespace is usable from its first moment, and selectable by name (as Kubernetes 1.21 and later label it).
-void admit_namespace(json::Value& object, const json::Value* old, Violations&) {
-    if (old != nullptr || !object.is_object()) return;
+void admit_namespace(json::Value& object, const json::Value* old, Violations& violations) {
+    if (!object.is_object()) return;
+    const bool deleted = !json::string_at(object, "metadata.deletionTimestamp").empty();
+    if (old != nullptr && !deleted && json::string_at(object, "status.phase") == "Terminating") {
+        violations.invalid("status.phase", text_value("Terminating"),
+                           "may only be 'Active' if `deletionTimestamp` is empty");
+    }
+    if (old != nullptr) return;
     json::set_at(object, "status", json::Object{{"phase", "Active"}});
     const auto name = json::string_at(object, "metadata.name");
     if (name.empty()) return;
