@@ -59,7 +59,7 @@ std::string check_duration(const std::string& text) {
 std::string check_ttl(const std::string& text) {
     const auto ttl = parse_duration(text);
     if (ttl && *ttl >= std::chrono::seconds(1) && *ttl <= std::chrono::hours(8784)) return {};
-    return fmt::format("\"{}\" is no duration from 1s to 8784h", text);
+    return fmt::format("\"{}\" is no duration from 1s to 8784h: a token lasts at most 366 days", text);
 }
 
 std::string check_not_empty(const std::string& text) { return text.empty() ? "it is empty" : ""; }
