@@ -28,8 +28,8 @@ namespace fairlead::apiserver {
 namespace {
 
 constexpr std::uint64_t shortest_watch_seconds = 1'800;  // a watch without timeoutSeconds: 30 to 60 minutes, so that
+constexpr std::uint64_t watch_spread_seconds = 1'800;    // clients that came together do not leave together
 constexpr std::chrono::seconds token_sweep_interval{60};
-constexpr std::uint64_t watch_spread_seconds = 1'800;  // clients that came together do not leave together
 
 using CallPtr = std::shared_ptr<Call>;
 
@@ -208,9 +208,9 @@ bool ApiServer::Impl::authorized(const CallPtr& call) {
     call->behind = std::move(verdict.behind);
     call->reason = std::move(verdict.reason);
     call->allowed = !verdict.refusal;
-    if (verdict.refusal) call->finish(*verdict.refusal);
     const std::string_view agent = call->request.headers.get("User-Agent");
     call->options.caller = {call->user.value_or(User{}), std::string(agent.substr(0, agent.find('/')))};
+    if (verdict.refusal) call->finish(*verdict.refusal);
     return !verdict.refusal;
 }
 

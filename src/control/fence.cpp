@@ -18,7 +18,7 @@ void FencedStore::commit(std::vector<store::Op> ops, store::Completion done) {
         return done(fail(Errc::unavailable, "the lease is not held, so nothing is written"));
     }
     if (auto check = fence_.check()) ops.push_back(std::move(*check));
-    store_.commit(std::move(ops), [this, done = std::move(done)](Result<store::Committed> result) {
+    PassingStore::commit(std::move(ops), [this, done = std::move(done)](Result<store::Committed> result) {
         // A conflict on the lease is no conflict on the object: trying again would only fail again.
         if (!result && fence_.guards(result.error().field)) {
             fence_.drop();

@@ -11,6 +11,7 @@
 
 #include "base/clock.h"
 #include "base/fwd.h"
+#include "store/passing_store.h"
 #include "store/store.h"
 
 namespace fairlead::control {
@@ -38,28 +39,15 @@ private:
 };
 
 // The store as controllers write to it. Reads pass through.
-class FencedStore final : public store::Store {
+class FencedStore final : public store::PassingStore {
 public:
-    FencedStore(store::Store& store, Fence& fence, const Clock& clock) : store_(store), fence_(fence), clock_(clock) {}
+    FencedStore(store::Store& store, Fence& fence, const Clock& clock)
+        : PassingStore(store), fence_(fence), clock_(clock) {}
 
     // Errors besides the store's: unavailable, if the lease is not held (any more).
     void commit(std::vector<store::Op> ops, store::Completion done) override;
-    [[nodiscard]] store::Revision revision() const override { return store_.revision(); }
-    Result<store::Snapshot> snapshot(std::string_view table, std::optional<store::Revision> at = {}) override {
-        return store_.snapshot(table, at);
-    }
-    Result<store::ObjectRef> get(const store::Key& key) override { return store_.get(key); }
-    Result<std::unique_ptr<store::Cursor>> watch(std::string_view table, store::Revision after) override {
-        return store_.watch(table, after);
-    }
-    std::unique_ptr<store::Subscription> subscribe(std::string_view table, std::function<void()> wake) override {
-        return store_.subscribe(table, std::move(wake));
-    }
-    [[nodiscard]] store::Revision oldest(std::string_view table) const override { return store_.oldest(table); }
-    [[nodiscard]] std::optional<Error> health() const override { return store_.health(); }
 
 private:
-    store::Store& store_;
     Fence& fence_;
     const Clock& clock_;
 };

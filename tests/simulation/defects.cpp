@@ -1,23 +1,23 @@
 #include "simulation/defects.h"
 
-#include "simulation/passing_store.h"
+#include "store/passing_store.h"
 #include "store/snapshot.h"
 
 namespace fairlead::simulation {
 
 namespace {
 
-class Forgetful final : public PassingStore {
+class Forgetful final : public store::PassingStore {
 public:
     Forgetful(std::unique_ptr<store::Store> store, std::size_t nth, bool once)
-        : PassingStore(std::move(store)), nth_(nth), once_(once) {}
+        : store::PassingStore(std::move(store)), nth_(nth), once_(once) {}
 
     void commit(std::vector<store::Op> ops, store::Completion done) override {
         const bool forget =
             ops.front().type == store::Op::Type::put && ++count_ % nth_ == 0 && (!once_ || count_ == nth_);
         const auto present = get(ops.front().key);
         const bool would_work = ops.front().expect.that == store::Expect::That::absent ? !*present : true;
-        if (!forget || !would_work) return PassingStore::commit(std::move(ops), std::move(done));
+        if (!forget || !would_work) return store::PassingStore::commit(std::move(ops), std::move(done));
         store::Committed lie;
         lie.revision = revision() + 1;
         for (const auto& op : ops) {
@@ -35,28 +35,28 @@ private:
     std::size_t count_ = 0;
 };
 
-class ResumesWrong final : public PassingStore {
+class ResumesWrong final : public store::PassingStore {
 public:
-    ResumesWrong(std::unique_ptr<store::Store> store, bool late) : PassingStore(std::move(store)), late_(late) {}
+    ResumesWrong(std::unique_ptr<store::Store> store, bool late) : store::PassingStore(std::move(store)), late_(late) {}
     Result<std::unique_ptr<store::Cursor>> watch(std::string_view table, Revision after) override {
-        return PassingStore::watch(table, late_ ? after + 1 : after - 1);
+        return store::PassingStore::watch(table, late_ ? after + 1 : after - 1);
     }
 
 private:
     bool late_;
 };
 
-class Hiding final : public PassingStore {
+class Hiding final : public store::PassingStore {
 public:
     Hiding(std::unique_ptr<store::Store> store, std::string table, std::string name, bool reads)
-        : PassingStore(std::move(store)), table_(std::move(table)), name_(std::move(name)), reads_(reads) {}
+        : store::PassingStore(std::move(store)), table_(std::move(table)), name_(std::move(name)), reads_(reads) {}
 
     Result<store::ObjectRef> get(const Key& key) override {
         if (reads_ && key.table == table_ && key.name == name_) return store::ObjectRef();
-        return PassingStore::get(key);
+        return store::PassingStore::get(key);
     }
     Result<store::Snapshot> snapshot(std::string_view table, std::optional<Revision> at) override {
-        auto real = PassingStore::snapshot(table, at);
+        auto real = store::PassingStore::snapshot(table, at);
         if (!real || table != table_ || !real->get(name_)) return real;
         std::vector<store::ObjectRef> others;
         others.reserve(real->size());
@@ -68,7 +68,7 @@ public:
             std::make_shared<const store::Snapshot::Impl>(real->revision(), store::Tree::build(std::move(others))));
     }
     Result<std::unique_ptr<store::Cursor>> watch(std::string_view table, Revision after) override {
-        auto cursor = PassingStore::watch(table, after);
+        auto cursor = store::PassingStore::watch(table, after);
         if (!cursor || table != table_) return cursor;
         return std::make_unique<HidingCursor>(std::move(*cursor), name_);
     }

@@ -1,6 +1,6 @@
 #include "simulation/process.h"
 
-#include "simulation/passing_store.h"
+#include "store/passing_store.h"
 
 namespace fairlead::simulation {
 
@@ -22,7 +22,7 @@ control::ManagerOptions manager_options(const std::string& identity) {
 }
 
 std::unique_ptr<store::Store> seen_by_controllers(store::Store& store, const WrapStore& wrap) {
-    auto passing = std::make_unique<PassingStore>(store);
+    auto passing = std::make_unique<store::PassingStore>(store);
     if (!wrap) return passing;
     return wrap(std::move(passing));
 }
