@@ -1,0 +1,36 @@
+// Where a client is, and the codes by which records name places (design: two letters are an ISO country, "US-CA" a
+// subdivision, "GEO-EU" a continent, "*" everybody else). Pure.
+#pragma once
+
+#include <compare>
+#include <string>
+#include <string_view>
+
+#include "base/result.h"
+
+namespace fairlead::dns {
+
+// Each member is empty when it is not known.
+struct Place {
+    std::string continent;    // "EU"
+    std::string country;      // "DE"
+    std::string subdivision;  // "US-CA"
+    auto operator<=>(const Place&) const = default;
+};
+
+// From the largest to the smallest area, so that comparing levels compares sizes.
+enum class GeoLevel { everywhere, continent, country, subdivision };
+
+struct GeoCode {
+    GeoLevel level = GeoLevel::everywhere;
+    std::string code;  // "EU", "DE", "US-CA"; empty for everywhere
+    auto operator<=>(const GeoCode&) const = default;
+
+    // Errors: invalid, saying value and rule. Whatever the case.
+    static Result<GeoCode> parse(std::string_view text);
+    static Result<GeoCode> continent(std::string_view code);
+    [[nodiscard]] std::string text() const;
+    [[nodiscard]] bool covers(const Place& place) const;
+};
+
+}  // namespace fairlead::dns
