@@ -1,0 +1,203 @@
+#include "dns/resolve.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+
+#include "base/random.h"
+#include "dns/bytes.h"
+#include "dns/rdata.h"
+
+namespace fairlead::dns {
+
+namespace {
+
+constexpr std::size_t soa_minimum_bytes = 4;  // the last member of a SOA
+
+const Variant* only_variant(const Sets* sets, RecordType type) {
+    if (sets == nullptr) return nullptr;
+    const auto found = sets->find(type);
+    return found == sets->end() || found->second.empty() ? nullptr : &found->second.front();
+}
+
+void append_all(const Name& owner, RecordType type, const Variant& variant, std::vector<Record>& out) {
+    for (const auto& data : variant.data) out.push_back({owner, type, variant.ttl, data});
+}
+
+class Resolver {
+public:
+    Resolver(const Zones& zones, std::uint16_t type, const Place& client)
+        : zones_(zones), type_(type), client_(client) {}
+
+    // Follows one branch to its end; `so_far` is what has led here.
+    void follow(const Name& name, Outcome so_far, std::vector<Name> seen);
+    Resolution result;
+
+private:
+    void finish(Outcome outcome, Rcode rcode, std::string why) {
+        outcome.rcode = rcode;
+        outcome.why.push_back(std::move(why));
+        result.outcomes.push_back(std::move(outcome));
+    }
+    void refer(const Zone& zone, const Name& cut, Outcome outcome);
+    void answer_set(const Name& owner, RecordType type, const std::vector<Variant>& variants, const Outcome& so_far,
+                    const std::vector<Name>& seen);
+    static void add_soa(const Zone& zone, Outcome& outcome);
+    [[nodiscard]] std::vector<std::string> healthy_data(RecordType type, const Variant& variant,
+                                                        std::vector<Name> seen) const;
+    [[nodiscard]] bool leads_somewhere(const Name& name, std::vector<Name> seen) const;
+
+    const Zones& zones_;
+    std::uint16_t type_;
+    const Place& client_;
+};
+
+void Resolver::add_soa(const Zone& zone, Outcome& outcome) {
+    const auto* soa = only_variant(zone.find(zone.apex()), RecordType::soa);
+    if (soa == nullptr || soa->data.empty()) return;
+    const auto& data = soa->data.front();
+    const auto minimum = get32(data, data.size() - soa_minimum_bytes);
+    // RFC 2308 section 3: a negative answer is kept as long as the smaller of the two says.
+    outcome.authority.push_back({zone.apex(), RecordType::soa, std::min(soa->ttl, minimum), data});
+}
+
+void Resolver::refer(const Zone& zone, const Name& cut, Outcome outcome) {
+    outcome.authoritative = false;
+    const auto* servers = only_variant(zone.find(cut), RecordType::ns);
+    append_all(cut, RecordType::ns, *servers, outcome.authority);
+    for (const auto& data : servers->data) {
+        const auto server = Name::from_wire(data);
+        if (!server || !server->at_or_below(zone.apex())) continue;
+        for (const auto type : {RecordType::a, RecordType::aaaa}) {
+            if (const auto* glue = only_variant(zone.find(*server), type)) {
+                append_all(*server, type, *glue, outcome.additional);
+            }
+        }
+    }
+    finish(std::move(outcome), Rcode::noerror, fmt::format("{} is delegated", cut.host()));
+}
+
+// A target counts as healthy unless it was reported otherwise; one that is a name of ours only if it leads somewhere
+// that is, so that a branch whose members are all down can be left.
+std::vector<std::string> Resolver::healthy_data(RecordType type, const Variant& variant, std::vector<Name> seen) const {
+    std::vector<std::string> healthy;
+    for (const auto& data : variant.data) {
+        if (variant.unhealthy.contains(data)) continue;
+        if (type == RecordType::cname) {
+            const auto target = Name::from_wire(data);
+            if (!target || !leads_somewhere(*target, seen)) continue;
+        }
+        healthy.push_back(data);
+    }
+    return healthy;
+}
+
+bool Resolver::leads_somewhere(const Name& name, std::vector<Name> seen) const {
+    const auto* zone = zones_.find(name);
+    if (zone == nullptr || zone->cut_above(name)) return true;  // others answer for it
+    if (seen.size() >= max_chain || std::find(seen.begin(), seen.end(), name) != seen.end()) return false;
+    seen.push_back(name);
+    const auto found = zone->look_up(name);
+    if (found.sets == nullptr) return false;
+    for (const auto type : {RecordType::a, RecordType::aaaa, RecordType::cname}) {
+        const auto set = found.sets->find(type);
+        if (set == found.sets->end()) continue;
+        for (const auto& variant : set->second) {
+            if (!healthy_data(type, variant, seen).empty()) return true;
+        }
+    }
+    return false;
+}
+
+void Resolver::answer_set(const Name& owner, RecordType type, const std::vector<Variant>& variants,
+                          const Outcome& so_far, const std::vector<Name>& seen) {
+    std::vector<Candidate> candidates;
+    std::vector<std::vector<std::string>> healthy;
+    for (const auto& variant : variants) {
+        healthy.push_back(healthy_data(type, variant, seen));
+        candidates.push_back({variant.geo, variant.weight, !healthy.back().empty()});
+    }
+    const auto choice = choose(candidates, client_);
+    result.by_place |= choice.by_place;
+    if (choice.shares.empty()) {
+        auto outcome = so_far;
+        add_soa(*zones_.find(owner), outcome);
+        return finish(std::move(outcome), Rcode::noerror,
+                      fmt::format("{} {}: {}", owner.host(), type_text(type), choice.why));
+    }
+    for (const auto& share : choice.shares) {
+        const auto& variant = variants[share.candidate];
+        auto outcome = so_far;
+        outcome.probability *= share.probability;
+        // Chosen although nothing in it is healthy: then all of it answers.
+        const auto& data = healthy[share.candidate].empty() ? variant.data : healthy[share.candidate];
+        for (const auto& each : data) outcome.answer.push_back({owner, type, variant.ttl, each});
+        outcome.why.push_back(
+            fmt::format("{} {}: {}{}{}", owner.host(), type_text(type),
+                        variant.set_identifier.empty() ? "" : variant.set_identifier + ", ", choice.why,
+                        share.probability < 1 ? fmt::format(", {:.1f}%", share.probability * 100) : ""));
+        const bool asked = type_ == static_cast<std::uint16_t>(type) || type_ == type_any;
+        if (type != RecordType::cname || asked || data.empty()) {
+            result.outcomes.push_back(std::move(outcome));
+            continue;
+        }
+        const auto target = Name::from_wire(data.front());
+        if (target) follow(*target, std::move(outcome), seen);
+    }
+}
+
+void Resolver::follow(const Name& name, Outcome so_far, std::vector<Name> seen) {
+    const auto* zone = zones_.find(name);
+    const bool first = seen.empty();
+    if (zone == nullptr) {
+        if (first) so_far.authoritative = false;
+        return finish(std::move(so_far), first ? Rcode::refused : Rcode::noerror,
+                      fmt::format("{} is in no zone of ours", name.host()));
+    }
+    if (std::find(seen.begin(), seen.end(), name) != seen.end() || seen.size() > max_chain) {
+        so_far.answer.clear();
+        return finish(std::move(so_far), Rcode::servfail,
+                      seen.size() > max_chain ? fmt::format("more than {} links", max_chain)
+                                              : fmt::format("{} leads back to itself", name.host()));
+    }
+    if (const auto cut = zone->cut_above(name)) {
+        if (first) return refer(*zone, *cut, std::move(so_far));
+        return finish(std::move(so_far), Rcode::noerror, fmt::format("{} is delegated", cut->host()));
+    }
+    seen.push_back(name);
+    const auto found = zone->look_up(name);
+    if (!found.exists) {
+        add_soa(*zone, so_far);
+        return finish(std::move(so_far), Rcode::nxdomain, fmt::format("{} does not exist", name.host()));
+    }
+    if (found.wildcard) so_far.why.push_back(fmt::format("{} is covered by a wildcard", name.host()));
+    if (found.sets != nullptr) {
+        auto set = found.sets->find(RecordType::cname);
+        if (set == found.sets->end()) {
+            set = type_ == type_any ? found.sets->begin() : found.sets->find(static_cast<RecordType>(type_));
+        }
+        if (set != found.sets->end()) return answer_set(name, set->first, set->second, so_far, seen);
+    }
+    add_soa(*zone, so_far);
+    finish(std::move(so_far), Rcode::noerror, fmt::format("{} has no {} records", name.host(), type_text(type_)));
+}
+
+}  // namespace
+
+Resolution resolve(const Zones& zones, const Question& question, const Place& client) {
+    Resolver resolver(zones, question.type, client);
+    resolver.follow(question.name, {}, {});
+    return std::move(resolver.result);
+}
+
+const Outcome& draw(const Resolution& resolution, Random& random) {
+    constexpr double whole = 18446744073709551616.0;  // 2^64
+    double left = static_cast<double>(random.next()) / whole;
+    for (const auto& outcome : resolution.outcomes) {
+        left -= outcome.probability;
+        if (left < 0) return outcome;
+    }
+    return resolution.outcomes.back();
+}
+
+}  // namespace fairlead::dns
