@@ -77,4 +77,21 @@ bool GeoCode::covers(const Place& place) const {
     return false;
 }
 
+GeoKey GeoCode::key() const {
+    if (level == GeoLevel::everywhere) return everywhere_key;
+    // At most "US-CAL", six bytes; the level tells a continent from a country of the same letters.
+    GeoKey key = static_cast<GeoKey>(level) << 56;
+    for (std::size_t i = 0; i < code.size(); ++i)
+        key |= static_cast<GeoKey>(static_cast<unsigned char>(code[i])) << (8 * i);
+    return key;
+}
+
+PlaceKey key_of(const Place& place) {
+    const auto key = [](GeoLevel level, const std::string& code) {
+        return code.empty() || code.size() > 6 ? GeoKey{0} : GeoCode{level, code}.key();
+    };
+    return {key(GeoLevel::subdivision, place.subdivision), key(GeoLevel::country, place.country),
+            key(GeoLevel::continent, place.continent)};
+}
+
 }  // namespace fairlead::dns

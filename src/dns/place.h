@@ -3,6 +3,7 @@
 #pragma once
 
 #include <compare>
+#include <cstdint>
 #include <string>
 #include <string_view>
 
@@ -21,6 +22,11 @@ struct Place {
 // From the largest to the smallest area, so that comparing levels compares sizes.
 enum class GeoLevel { everywhere, continent, country, subdivision };
 
+// A code as one number, for lookups that must not allocate: equal numbers are equal codes. 0 is "not known", and no
+// code.
+using GeoKey = std::uint64_t;
+inline constexpr GeoKey everywhere_key = 1;
+
 struct GeoCode {
     GeoLevel level = GeoLevel::everywhere;
     std::string code;  // "EU", "DE", "US-CA"; empty for everywhere
@@ -31,6 +37,14 @@ struct GeoCode {
     static Result<GeoCode> continent(std::string_view code);
     [[nodiscard]] std::string text() const;
     [[nodiscard]] bool covers(const Place& place) const;
+    [[nodiscard]] GeoKey key() const;
 };
+
+// A Place as numbers; 0 for what is not known.
+struct PlaceKey {
+    GeoKey subdivision = 0, country = 0, continent = 0;
+    bool operator==(const PlaceKey&) const = default;
+};
+PlaceKey key_of(const Place& place);
 
 }  // namespace fairlead::dns

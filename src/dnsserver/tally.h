@@ -1,0 +1,44 @@
+// What one worker has counted. The worker alone writes, with plain increments that other threads may read at any time;
+// the scrape adds the workers up.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+
+namespace fairlead::dnsserver {
+
+class Cell {
+public:
+    void add(std::uint64_t amount = 1) {
+        value_.store(value_.load(std::memory_order_relaxed) + amount, std::memory_order_relaxed);
+    }
+    [[nodiscard]] std::uint64_t value() const { return value_.load(std::memory_order_relaxed); }
+
+private:
+    std::atomic<std::uint64_t> value_{0};
+};
+
+class alignas(64) Tally {
+public:
+    // Types that have a column of their own; others share the last.
+    static constexpr std::array<std::uint16_t, 15> types = {1, 2, 5, 6, 12, 15, 16, 28, 33, 52, 64, 65, 255, 257, 0};
+    static constexpr std::size_t other_type = types.size() - 1;
+    static constexpr std::size_t rcodes = 17;  // 0 to 15, and BADVERS (16)
+
+    void count(std::uint16_t type, unsigned rcode, bool stream) {
+        queries_[stream ? 1 : 0][column_of(type)][rcode < rcodes ? rcode : 2].add();
+    }
+    [[nodiscard]] std::uint64_t queries(bool stream, std::size_t type, std::size_t rcode) const {
+        return queries_[stream ? 1 : 0][type][rcode].value();
+    }
+    Cell truncated;  // replies that did not fit
+    Cell ignored;    // packets that got no reply
+    Cell loops;      // SERVFAIL because of a chain that leads nowhere
+
+private:
+    static std::size_t column_of(std::uint16_t type);
+    std::array<std::array<std::array<Cell, rcodes>, types.size()>, 2> queries_;
+};
+
+}  // namespace fairlead::dnsserver
