@@ -6,6 +6,8 @@
 #include <atomic>
 #include <cstdint>
 
+#include "dnsserver/name_box.h"
+
 namespace fairlead::dnsserver {
 
 class Cell {
@@ -35,6 +37,7 @@ public:
     Cell truncated;  // replies that did not fit
     Cell ignored;    // packets that got no reply
     Cell loops;      // SERVFAIL because of a chain that leads nowhere
+    NameBox looped;  // whose chain that was
 
 private:
     static std::size_t column_of(std::uint16_t type);
