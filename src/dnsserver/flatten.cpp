@@ -1,0 +1,77 @@
+#include "dnsserver/flatten.h"
+
+#include <algorithm>
+
+namespace fairlead::dnsserver {
+
+namespace {
+
+using dns::Variant;
+
+std::vector<std::string> healthy_data(const Variant& variant) {
+    std::vector<std::string> healthy;
+    std::copy_if(variant.data.begin(), variant.data.end(), std::back_inserter(healthy),
+                 [&](const std::string& data) { return !variant.unhealthy.contains(data); });
+    return healthy;
+}
+
+// Chosen although nothing in it is healthy: then all of it answers.
+std::vector<std::string> served_data(const Variant& variant) {
+    auto healthy = healthy_data(variant);
+    return healthy.empty() ? variant.data : healthy;
+}
+
+std::vector<dns::Share> drawable(const std::vector<Variant>& variants) {
+    std::vector<dns::Candidate> candidates;
+    candidates.reserve(variants.size());
+    for (const auto& variant : variants) {
+        candidates.push_back({variant.geo, variant.weight, !healthy_data(variant).empty()});
+    }
+    auto shares = dns::choose(candidates, dns::Place{}).shares;
+    if (!shares.empty()) return shares;
+    for (auto& candidate : candidates) candidate.geo.reset();  // there is no `*`: all branches as one
+    return dns::choose(candidates, dns::Place{}).shares;
+}
+
+Variant heaviest(const std::vector<Variant>& variants, const std::vector<dns::Share>& shares) {
+    const auto lighter = [&](const dns::Share& a, const dns::Share& b) {
+        if (a.probability != b.probability) return a.probability < b.probability;
+        return variants[a.candidate].set_identifier > variants[b.candidate].set_identifier;
+    };
+    const auto& chosen = variants[std::max_element(shares.begin(), shares.end(), lighter)->candidate];
+    Variant result;
+    result.ttl = chosen.ttl;
+    result.data = served_data(chosen);
+    if (result.data.size() > 1) result.data.resize(1);
+    return result;
+}
+
+Variant together(const std::vector<Variant>& variants, const std::vector<dns::Share>& shares) {
+    Variant result;
+    result.ttl = variants[shares.front().candidate].ttl;
+    for (const auto& share : shares) {
+        const auto& variant = variants[share.candidate];
+        result.ttl = std::min(result.ttl, variant.ttl);
+        for (auto& data : served_data(variant)) result.data.push_back(std::move(data));
+    }
+    if (shares.size() > 1) {
+        std::sort(result.data.begin(), result.data.end());
+        result.data.erase(std::unique(result.data.begin(), result.data.end()), result.data.end());
+    }
+    return result;
+}
+
+}  // namespace
+
+dns::Sets flatten(const dns::Sets& sets) {
+    dns::Sets flat;
+    for (const auto& [type, variants] : sets) {
+        const auto shares = drawable(variants);
+        if (shares.empty()) continue;  // there is no variant at all
+        auto one = type == dns::RecordType::cname ? heaviest(variants, shares) : together(variants, shares);
+        flat[type].push_back(std::move(one));
+    }
+    return flat;
+}
+
+}  // namespace fairlead::dnsserver

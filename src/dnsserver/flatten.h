@@ -1,0 +1,19 @@
+// What a secondary gets of names whose answer depends on place, health and weight: it speaks plain DNS, so each set
+// becomes one set without policy. Used by transfers and by `zone export`. Pure.
+//
+// - A set answers as for a client at an unknown place: from the branch `*` (variants without a code belong to it). If
+//   there is none, the branches are put together, because some answer is better than none.
+// - Of that branch, the variants that could be drawn now: the healthy ones with a weight above 0; else as dns::choose
+//   says for groups where nobody is healthy or all weights are 0. Of each, the data that is healthy, if any is.
+// - CNAME, of which a name has one: the heaviest of these variants; among equals the smallest set identifier.
+// - All other types: all data of these variants, each once. The TTL is the smallest of theirs.
+#pragma once
+
+#include "dns/zone.h"
+
+namespace fairlead::dnsserver {
+
+// One variant for each type, without identifier, code, weight or health. A set that has none of these is unchanged.
+dns::Sets flatten(const dns::Sets& sets);
+
+}  // namespace fairlead::dnsserver

@@ -1,0 +1,90 @@
+#include "dnsserver/flatten.h"
+
+#include <gtest/gtest.h>
+
+#include "dns/zones.h"
+
+namespace fairlead::dnsserver {
+namespace {
+
+struct FlattenCase {
+    const char* test;
+    std::vector<std::string> lines;  // of the name x.example.com
+    std::vector<std::string> flat;   // "TTL TYPE DATA", in order
+};
+
+std::vector<std::string> lines_of(const dns::Sets& sets) {
+    std::vector<std::string> lines;
+    for (const auto& [type, variants] : sets) {
+        for (const auto& variant : variants) {
+            EXPECT_TRUE(variant.set_identifier.empty() && !variant.geo && !variant.weight && variant.unhealthy.empty());
+            for (const auto& data : variant.data) {
+                lines.push_back(std::to_string(variant.ttl) + " " + dns::type_text(type) + " " +
+                                dns::rdata_text(type, data));
+            }
+        }
+    }
+    return lines;
+}
+
+class Flattening : public testing::TestWithParam<FlattenCase> {};
+TEST_P(Flattening, FollowsTheRule) {
+    dns::Zone zone(dns::name_of("example.com"));
+    for (const auto& line : GetParam().lines) dns::add_line(zone, "x.example.com " + line);
+    const auto* sets = zone.find(dns::name_of("x.example.com"));
+    ASSERT_NE(sets, nullptr);
+    const auto flat = flatten(*sets);
+    EXPECT_EQ(lines_of(flat), GetParam().flat);
+    EXPECT_EQ(flatten(flat), flat) << "what is flat stays as it is";
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Flatten, Flattening,
+    testing::Values(
+        FlattenCase{"plain_keeps_its_order",
+                    {"60 A 192.0.2.2;192.0.2.1", "300 TXT hello"},
+                    {"60 A 192.0.2.2", "60 A 192.0.2.1", "300 TXT \"hello\""}},
+        FlattenCase{
+            "plain_without_its_sick_members", {"60 A 192.0.2.2;192.0.2.1 | down=192.0.2.2"}, {"60 A 192.0.2.1"}},
+        FlattenCase{"plain_all_sick", {"60 A 192.0.2.1 | down"}, {"60 A 192.0.2.1"}},
+        FlattenCase{"weights_are_put_together_at_the_smallest_ttl",
+                    {"60 A 192.0.2.2 | id=a weight=10", "30 A 192.0.2.1;192.0.2.2 | id=b weight=90"},
+                    {"30 A 192.0.2.1", "30 A 192.0.2.2"}},
+        FlattenCase{"weight_zero_is_left_out_with_its_ttl",
+                    {"60 A 192.0.2.1 | id=a weight=10", "5 A 192.0.2.2 | id=b weight=0"},
+                    {"60 A 192.0.2.1"}},
+        FlattenCase{"sick_variants_are_left_out",
+                    {"60 A 192.0.2.1 | id=a weight=10", "60 A 192.0.2.2 | id=b weight=10 down"},
+                    {"60 A 192.0.2.1"}},
+        FlattenCase{"nobody_healthy_as_if_all_were",
+                    {"60 A 192.0.2.1 | id=a weight=10 down", "60 A 192.0.2.2 | id=b weight=10 down"},
+                    {"60 A 192.0.2.1", "60 A 192.0.2.2"}},
+        FlattenCase{"only_the_branch_of_everybody_else",
+                    {"60 AAAA 2001:db8::1 | id=a geo=DE", "60 AAAA 2001:db8::2 | id=b geo=*",
+                     "60 AAAA 2001:db8::3 | id=c geo=GEO-NA"},
+                    {"60 AAAA 2001:db8::2"}},
+        FlattenCase{
+            "no_code_is_everybody_else", {"60 A 192.0.2.1 | id=a geo=DE", "60 A 192.0.2.2 | id=b"}, {"60 A 192.0.2.2"}},
+        FlattenCase{
+            "no_branch_for_everybody_else_all_together",
+            {"60 A 192.0.2.3 | id=a geo=DE", "60 A 192.0.2.2 | id=b geo=US down", "9 A 192.0.2.1 | id=c geo=FR"},
+            {"9 A 192.0.2.1", "9 A 192.0.2.3"}},
+        FlattenCase{"the_heaviest_alias",
+                    {"60 CNAME a.example.net | id=a weight=10", "30 CNAME b.example.net | id=b weight=90"},
+                    {"30 CNAME b.example.net."}},
+        FlattenCase{"the_heaviest_healthy_alias",
+                    {"60 CNAME a.example.net | id=a weight=10", "30 CNAME b.example.net | id=b weight=90 down"},
+                    {"60 CNAME a.example.net."}},
+        FlattenCase{"equal_aliases_by_identifier",
+                    {"60 CNAME b.example.net | id=b weight=50", "60 CNAME a.example.net | id=a weight=50"},
+                    {"60 CNAME a.example.net."}},
+        FlattenCase{
+            "alias_of_everybody_else",
+            {"60 CNAME de.example.net | id=a geo=DE weight=200", "60 CNAME x.example.net | id=b geo=* weight=1"},
+            {"60 CNAME x.example.net."}}),
+    [](const auto& each) { return each.param.test; });
+
+TEST(Flatten, NothingStaysNothing) { EXPECT_TRUE(flatten({}).empty()); }
+
+}  // namespace
+}  // namespace fairlead::dnsserver
