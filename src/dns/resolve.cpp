@@ -3,9 +3,11 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <set>
 
 #include "base/random.h"
 #include "dns/bytes.h"
+#include "dns/choice.h"
 #include "dns/rdata.h"
 
 namespace fairlead::dns {
@@ -14,8 +16,8 @@ namespace {
 
 constexpr std::size_t soa_minimum_bytes = 4;  // the last member of a SOA
 
-const Variant* only_variant(const Sets* sets, RecordType type) {
-    if (sets == nullptr) return nullptr;
+const Variant* first_variant(const std::optional<Sets>& sets, RecordType type) {
+    if (!sets) return nullptr;
     const auto found = sets->find(type);
     return found == sets->end() || found->second.empty() ? nullptr : &found->second.front();
 }
@@ -26,7 +28,7 @@ void append_all(const Name& owner, RecordType type, const Variant& variant, std:
 
 class Resolver {
 public:
-    Resolver(const Zones& zones, std::uint16_t type, const Place& client)
+    Resolver(const ZoneSource& zones, std::uint16_t type, const Place& client)
         : zones_(zones), type_(type), client_(client) {}
 
     // Follows one branch to its end; `so_far` is what has led here.
@@ -39,38 +41,42 @@ private:
         outcome.why.push_back(std::move(why));
         result.outcomes.push_back(std::move(outcome));
     }
-    void refer(const Zone& zone, const Name& cut, Outcome outcome);
-    void answer_set(const Name& owner, RecordType type, const std::vector<Variant>& variants, const Outcome& so_far,
-                    const std::vector<Name>& seen);
-    static void add_soa(const Zone& zone, Outcome& outcome);
+    void refer(const Name& apex, const Name& cut, Outcome outcome);
+    void answer_set(const Name& apex, const Name& owner, RecordType type, const std::vector<Variant>& variants,
+                    const Outcome& so_far, const std::vector<Name>& seen);
+    void add_soa(const Name& apex, Outcome& outcome) const;
     [[nodiscard]] std::vector<std::string> healthy_data(RecordType type, const Variant& variant,
-                                                        std::vector<Name> seen) const;
-    [[nodiscard]] bool leads_somewhere(const Name& name, std::vector<Name> seen) const;
+                                                        const std::vector<Name>& seen) const;
+    [[nodiscard]] bool leads_somewhere(const Name& target, const std::vector<Name>& seen) const;
 
-    const Zones& zones_;
+    const ZoneSource& zones_;
     std::uint16_t type_;
     const Place& client_;
 };
 
-void Resolver::add_soa(const Zone& zone, Outcome& outcome) {
-    const auto* soa = only_variant(zone.find(zone.apex()), RecordType::soa);
+void Resolver::add_soa(const Name& apex, Outcome& outcome) const {
+    const auto sets = zones_.sets(apex, apex);
+    const auto* soa = first_variant(sets, RecordType::soa);
     if (soa == nullptr || soa->data.empty()) return;
     const auto& data = soa->data.front();
     const auto minimum = get32(data, data.size() - soa_minimum_bytes);
     // RFC 2308 section 3: a negative answer is kept as long as the smaller of the two says.
-    outcome.authority.push_back({zone.apex(), RecordType::soa, std::min(soa->ttl, minimum), data});
+    outcome.authority.push_back({apex, RecordType::soa, std::min(soa->ttl, minimum), data});
 }
 
-void Resolver::refer(const Zone& zone, const Name& cut, Outcome outcome) {
+void Resolver::refer(const Name& apex, const Name& cut, Outcome outcome) {
     outcome.authoritative = false;
-    const auto* servers = only_variant(zone.find(cut), RecordType::ns);
-    append_all(cut, RecordType::ns, *servers, outcome.authority);
-    for (const auto& data : servers->data) {
-        const auto server = Name::from_wire(data);
-        if (!server || !server->at_or_below(zone.apex())) continue;
-        for (const auto type : {RecordType::a, RecordType::aaaa}) {
-            if (const auto* glue = only_variant(zone.find(*server), type)) {
-                append_all(*server, type, *glue, outcome.additional);
+    const auto at_cut = zones_.sets(apex, cut);
+    if (const auto* servers = first_variant(at_cut, RecordType::ns)) {
+        append_all(cut, RecordType::ns, *servers, outcome.authority);
+        for (const auto& data : servers->data) {
+            const auto server = Name::from_wire(data);
+            if (!server || !server->at_or_below(apex)) continue;
+            const auto glue = zones_.sets(apex, *server);
+            for (const auto type : {RecordType::a, RecordType::aaaa}) {
+                if (const auto* known = first_variant(glue, type)) {
+                    append_all(*server, type, *known, outcome.additional);
+                }
             }
         }
     }
@@ -79,7 +85,8 @@ void Resolver::refer(const Zone& zone, const Name& cut, Outcome outcome) {
 
 // A target counts as healthy unless it was reported otherwise; one that is a name of ours only if it leads somewhere
 // that is, so that a branch whose members are all down can be left.
-std::vector<std::string> Resolver::healthy_data(RecordType type, const Variant& variant, std::vector<Name> seen) const {
+std::vector<std::string> Resolver::healthy_data(RecordType type, const Variant& variant,
+                                                const std::vector<Name>& seen) const {
     std::vector<std::string> healthy;
     for (const auto& data : variant.data) {
         if (variant.unhealthy.contains(data)) continue;
@@ -92,24 +99,36 @@ std::vector<std::string> Resolver::healthy_data(RecordType type, const Variant& 
     return healthy;
 }
 
-bool Resolver::leads_somewhere(const Name& name, std::vector<Name> seen) const {
-    const auto* zone = zones_.find(name);
-    if (zone == nullptr || zone->cut_above(name)) return true;  // others answer for it
-    if (seen.size() >= max_chain || std::find(seen.begin(), seen.end(), name) != seen.end()) return false;
-    seen.push_back(name);
-    const auto found = zone->look_up(name);
-    if (found.sets == nullptr) return false;
-    for (const auto type : {RecordType::a, RecordType::aaaa, RecordType::cname}) {
-        const auto set = found.sets->find(type);
-        if (set == found.sets->end()) continue;
-        for (const auto& variant : set->second) {
-            if (!healthy_data(type, variant, seen).empty()) return true;
+// Whether anything healthy can be reached from `target` without passing a name of `seen`, the chain that led here. Each
+// name is visited once, whatever the number of ways to it, and in any order: the answer does not depend on it.
+bool Resolver::leads_somewhere(const Name& target, const std::vector<Name>& seen) const {
+    std::set<Name> known(seen.begin(), seen.end());
+    std::vector<Name> waiting{target};
+    std::size_t visited = 0;
+    while (!waiting.empty()) {
+        const Name name = std::move(waiting.back());
+        waiting.pop_back();
+        const auto apex = zones_.zone_of(name);
+        if (!apex || cut_above(zones_, *apex, name)) return true;  // others answer for it
+        if (!known.insert(name).second) continue;
+        if (++visited > max_health_visits) return true;
+        const auto found = look_up(zones_, *apex, name);
+        for (const auto type : {RecordType::a, RecordType::aaaa, RecordType::cname}) {
+            const auto set = found.sets.find(type);
+            if (set == found.sets.end()) continue;
+            for (const auto& variant : set->second) {
+                for (const auto& data : variant.data) {
+                    if (variant.unhealthy.contains(data)) continue;
+                    if (type != RecordType::cname) return true;
+                    if (auto next = Name::from_wire(data)) waiting.push_back(std::move(*next));
+                }
+            }
         }
     }
     return false;
 }
 
-void Resolver::answer_set(const Name& owner, RecordType type, const std::vector<Variant>& variants,
+void Resolver::answer_set(const Name& apex, const Name& owner, RecordType type, const std::vector<Variant>& variants,
                           const Outcome& so_far, const std::vector<Name>& seen) {
     std::vector<Candidate> candidates;
     std::vector<std::vector<std::string>> healthy;
@@ -121,7 +140,7 @@ void Resolver::answer_set(const Name& owner, RecordType type, const std::vector<
     result.by_place |= choice.by_place;
     if (choice.shares.empty()) {
         auto outcome = so_far;
-        add_soa(*zones_.find(owner), outcome);
+        add_soa(apex, outcome);
         return finish(std::move(outcome), Rcode::noerror,
                       fmt::format("{} {}: {}", owner.host(), type_text(type), choice.why));
     }
@@ -147,9 +166,9 @@ void Resolver::answer_set(const Name& owner, RecordType type, const std::vector<
 }
 
 void Resolver::follow(const Name& name, Outcome so_far, std::vector<Name> seen) {
-    const auto* zone = zones_.find(name);
+    const auto apex = zones_.zone_of(name);
     const bool first = seen.empty();
-    if (zone == nullptr) {
+    if (!apex) {
         if (first) so_far.authoritative = false;
         return finish(std::move(so_far), first ? Rcode::refused : Rcode::noerror,
                       fmt::format("{} is in no zone of ours", name.host()));
@@ -160,31 +179,29 @@ void Resolver::follow(const Name& name, Outcome so_far, std::vector<Name> seen) 
                       seen.size() > max_chain ? fmt::format("more than {} links", max_chain)
                                               : fmt::format("{} leads back to itself", name.host()));
     }
-    if (const auto cut = zone->cut_above(name)) {
-        if (first) return refer(*zone, *cut, std::move(so_far));
+    if (const auto cut = cut_above(zones_, *apex, name)) {
+        if (first) return refer(*apex, *cut, std::move(so_far));
         return finish(std::move(so_far), Rcode::noerror, fmt::format("{} is delegated", cut->host()));
     }
     seen.push_back(name);
-    const auto found = zone->look_up(name);
+    const auto found = look_up(zones_, *apex, name);
     if (!found.exists) {
-        add_soa(*zone, so_far);
+        add_soa(*apex, so_far);
         return finish(std::move(so_far), Rcode::nxdomain, fmt::format("{} does not exist", name.host()));
     }
     if (found.wildcard) so_far.why.push_back(fmt::format("{} is covered by a wildcard", name.host()));
-    if (found.sets != nullptr) {
-        auto set = found.sets->find(RecordType::cname);
-        if (set == found.sets->end()) {
-            set = type_ == type_any ? found.sets->begin() : found.sets->find(static_cast<RecordType>(type_));
-        }
-        if (set != found.sets->end()) return answer_set(name, set->first, set->second, so_far, seen);
+    auto set = found.sets.find(RecordType::cname);
+    if (set == found.sets.end()) {
+        set = type_ == type_any ? found.sets.begin() : found.sets.find(static_cast<RecordType>(type_));
     }
-    add_soa(*zone, so_far);
+    if (set != found.sets.end()) return answer_set(*apex, name, set->first, set->second, so_far, seen);
+    add_soa(*apex, so_far);
     finish(std::move(so_far), Rcode::noerror, fmt::format("{} has no {} records", name.host(), type_text(type_)));
 }
 
 }  // namespace
 
-Resolution resolve(const Zones& zones, const Question& question, const Place& client) {
+Resolution resolve(const ZoneSource& zones, const Question& question, const Place& client) {
     Resolver resolver(zones, question.type, client);
     resolver.follow(question.name, {}, {});
     return std::move(resolver.result);

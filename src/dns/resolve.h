@@ -9,11 +9,13 @@
 #include "base/fwd.h"
 #include "dns/name.h"
 #include "dns/record_type.h"
-#include "dns/zone.h"
+#include "dns/zone_source.h"
 
 namespace fairlead::dns {
 
-inline constexpr std::size_t max_chain = 16;    // CNAME links in one answer; more is an error of the zone
+inline constexpr std::size_t max_chain = 16;  // CNAME links in one answer; more is an error of the zone
+// Names that are visited to learn whether a target leads to anything healthy; behind that many it counts as healthy.
+inline constexpr std::size_t max_health_visits = 256;
 inline constexpr std::uint16_t type_any = 255;  // answered with one set (RFC 8482)
 
 struct Question {
@@ -44,7 +46,7 @@ struct Resolution {
     bool by_place = false;          // a client elsewhere might get other outcomes
 };
 
-Resolution resolve(const Zones& zones, const Question& question, const Place& client);
+Resolution resolve(const ZoneSource& zones, const Question& question, const Place& client);
 
 // One of the outcomes, each as often as its probability says.
 const Outcome& draw(const Resolution& resolution, Random& random);

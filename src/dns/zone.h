@@ -1,32 +1,15 @@
-// Zones as plain values: what the oracle reads and what compiled zones are made from. Built by one thread, then read by
-// any.
+// Zones as plain values: what tests and the compilers of providers resolve over. Built by one thread, then read by any.
 #pragma once
 
-#include <cstdint>
 #include <map>
 #include <optional>
 #include <set>
-#include <string>
-#include <vector>
 
-#include "dns/choice.h"
 #include "dns/name.h"
-#include "dns/record_type.h"
+#include "dns/sets.h"
+#include "dns/zone_source.h"
 
 namespace fairlead::dns {
-
-// The records of one set identifier; a set without policy has one variant with an empty identifier.
-struct Variant {
-    std::string set_identifier;
-    std::uint32_t ttl = 0;
-    std::vector<std::string> data;  // wire form, as parse_rdata gives it
-    std::optional<GeoCode> geo;
-    std::optional<unsigned> weight;
-    std::set<std::string> unhealthy;  // those of `data` that do not serve
-    bool operator==(const Variant&) const = default;
-};
-
-using Sets = std::map<RecordType, std::vector<Variant>>;
 
 class Zone {
 public:
@@ -39,16 +22,6 @@ public:
     // The sets of exactly this name; null if it has none of its own (it may still exist: names below it may).
     [[nodiscard]] const Sets* find(const Name& name) const;
     [[nodiscard]] bool exists(const Name& name) const { return existing_.contains(name); }
-    // The name where somebody else takes over, at or above `name` and below the apex: the one nearest to the apex.
-    [[nodiscard]] std::optional<Name> cut_above(const Name& name) const;
-
-    struct Found {
-        const Sets* sets = nullptr;  // null: the name does not exist, or has no records of its own
-        bool exists = false;
-        bool wildcard = false;
-    };
-    // What answers for `name`: its own sets, or those of the wildcard that covers it (RFC 4592).
-    [[nodiscard]] Found look_up(const Name& name) const;
 
 private:
     Name apex_;
@@ -56,12 +29,13 @@ private:
     std::set<Name> existing_;  // names with sets, and those that exist only because names below them do
 };
 
-class Zones {
+class Zones : public ZoneSource {
 public:
     // Replaces a zone with the same apex.
     void put(Zone zone);
-    // The zone with the longest apex that `name` is at or below; null if there is none.
-    [[nodiscard]] const Zone* find(const Name& name) const;
+
+    [[nodiscard]] std::optional<Name> zone_of(const Name& name) const override;
+    [[nodiscard]] std::optional<Sets> sets(const Name& apex, const Name& name) const override;
 
 private:
     std::map<Name, Zone> zones_;

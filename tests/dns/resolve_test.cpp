@@ -223,6 +223,72 @@ TEST(Resolve, ChainsHaveALimit) {
     EXPECT_EQ(just.outcomes.at(0).answer.size(), 17U) << "16 links and the address";
 }
 
+// What a name's health is: whether anything healthy can be reached, whatever way leads there and however long it is.
+struct HealthCase {
+    const char* test;
+    std::vector<std::string> lines;
+    std::string answer;  // of top.example.com for somebody at FR: its target
+};
+class HealthOfNames : public testing::TestWithParam<HealthCase> {};
+TEST_P(HealthOfNames, IsReachability) {
+    auto lines = GetParam().lines;
+    lines.emplace_back("top.example.com 60 CNAME fr.example.com | id=fr geo=FR");
+    lines.emplace_back("top.example.com 60 CNAME rest.example.com | id=rest geo=*");
+    lines.emplace_back("rest.example.com 60 A 192.0.2.1");
+    Zones zones;
+    zones.put(make_zone("example.com", lines));
+    const auto got = resolve(zones, {name_of("top.example.com"), 1}, {"EU", "FR", ""});
+    ASSERT_EQ(got.outcomes.size(), 1U);
+    const auto& answer = got.outcomes[0].answer;
+    EXPECT_EQ(answer.empty() ? "" : rdata_text(answer[0].type, answer[0].data), GetParam().answer);
+}
+
+// `links` names that lead from fr.example.com to the last of them, which has `end`.
+std::vector<std::string> long_way(int links, const std::string& end) {
+    std::vector<std::string> lines{"fr.example.com 60 CNAME n1.example.com"};
+    for (int i = 1; i < links; ++i) lines.push_back(fmt::format("n{}.example.com 60 CNAME n{}.example.com", i, i + 1));
+    lines.push_back(fmt::format("n{}.example.com 60 {}", links, end));
+    return lines;
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Resolve, HealthOfNames,
+    testing::Values(
+        HealthCase{"address_that_is_down", {"fr.example.com 60 A 192.0.2.2 | down"}, "rest.example.com."},
+        HealthCase{
+            "one_of_two_is_up", {"fr.example.com 60 A 192.0.2.2; 192.0.2.3 | down=192.0.2.2"}, "fr.example.com."},
+        HealthCase{"other_addresses_count",
+                   {"fr.example.com 60 A 192.0.2.2 | down", "fr.example.com 60 AAAA 2001:db8::1"},
+                   "fr.example.com."},
+        HealthCase{"texts_do_not_count", {"fr.example.com 60 TXT \"x\""}, "rest.example.com."},
+        HealthCase{"nothing_there", {}, "rest.example.com."},
+        HealthCase{"outside", {"fr.example.com 60 CNAME www.example.net"}, "fr.example.com."},
+        HealthCase{"delegated",
+                   {"fr.example.com 60 CNAME x.sub.example.com", "sub.example.com 60 NS ns.example.net"},
+                   "fr.example.com."},
+        HealthCase{"wildcard_counts",
+                   {"fr.example.com 60 CNAME x.w.example.com", "*.w.example.com 60 A 192.0.2.2"},
+                   "fr.example.com."},
+        HealthCase{
+            "leads_back_to_where_we_come_from", {"fr.example.com 60 CNAME top.example.com"}, "rest.example.com."},
+        HealthCase{"circle_below",
+                   {"fr.example.com 60 CNAME a.example.com", "a.example.com 60 CNAME fr.example.com"},
+                   "rest.example.com."},
+        HealthCase{"circle_with_a_way_out",
+                   {"fr.example.com 60 CNAME a.example.com", "a.example.com 60 CNAME fr.example.com | id=1 weight=1",
+                    "a.example.com 60 CNAME rest.example.com | id=2 weight=1"},
+                   "fr.example.com."},
+        HealthCase{"many_ways_to_one_place",
+                   {"fr.example.com 60 CNAME a.example.com | id=1 weight=1",
+                    "fr.example.com 60 CNAME b.example.com | id=2 weight=1", "a.example.com 60 CNAME c.example.com",
+                    "b.example.com 60 CNAME c.example.com", "c.example.com 60 A 192.0.2.2 | down"},
+                   "rest.example.com."},
+        // Followed, such a chain is too long; for health it is as good as its end.
+        HealthCase{"far_and_down", long_way(200, "A 192.0.2.2 | down"), "rest.example.com."},
+        HealthCase{"at_the_limit", long_way(255, "A 192.0.2.2 | down"), "rest.example.com."},
+        HealthCase{"behind_the_limit", long_way(256, "A 192.0.2.2 | down"), ""}),
+    [](const auto& row) { return row.param.test; });
+
 TEST(Resolve, SaysWhetherThePlaceMatters) {
     EXPECT_TRUE(resolve(world(), {name_of("app.example.com"), 1}, germany).by_place);
     EXPECT_FALSE(resolve(world(), {name_of("www.example.com"), 1}, germany).by_place);
