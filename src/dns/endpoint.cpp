@@ -1,0 +1,243 @@
+#include "dns/endpoint.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+
+#include "base/text.h"
+#include "dns/address.h"
+#include "dns/rdata.h"
+
+namespace fairlead::dns {
+
+namespace {
+
+constexpr std::int64_t max_ttl = 2'147'483'647;  // RFC 2181 section 8
+constexpr std::size_t record_overhead = 12;      // in an answer: pointer to the name, type, class, TTL, length
+constexpr std::size_t max_shown = 80;            // of a value in a message
+constexpr std::string_view continent_prefix = "GEO-";
+
+std::string field_of(std::size_t index, std::string_view rest) {
+    return fmt::format("spec.endpoints[{}].{}", index, rest);
+}
+
+std::string shown(std::string_view value) {
+    return valid_utf8(value.size() <= max_shown ? value : fmt::format("{}...", value.substr(0, max_shown)));
+}
+
+// The properties that decide when a set is the answer, as they stand.
+struct Policy {
+    std::optional<std::string_view> weight, country, continent, subdivision, geo_code;
+    [[nodiscard]] bool any() const { return weight || country || continent || subdivision || geo_code; }
+};
+
+std::optional<std::string_view>* slot_of(Policy& policy, std::string_view name) {
+    if (name == "weight") return &policy.weight;
+    if (name == "geolocation-country-code") return &policy.country;
+    if (name == "geolocation-continent-code") return &policy.continent;
+    if (name == "geolocation-subdivision-code") return &policy.subdivision;
+    if (name == "geo-code") return &policy.geo_code;
+    return nullptr;
+}
+
+tl::unexpected<Error> bad_property(std::size_t index, std::string_view name, std::string_view rule) {
+    return fail(Errc::invalid, field_of(index, fmt::format("providerSpecific[{}]", name)), std::string(rule));
+}
+
+Result<Policy> policy_of(const Endpoint& endpoint, std::size_t index) {
+    Policy policy;
+    for (const auto& property : endpoint.properties) {
+        auto* slot = slot_of(policy, property.name);
+        if (slot == nullptr) continue;
+        if (*slot) return bad_property(index, property.name, "stands there twice");
+        *slot = property.value;
+    }
+    return policy;
+}
+
+Result<std::optional<unsigned>> weight_of(const Policy& policy, std::size_t index) {
+    if (!policy.weight) return std::optional<unsigned>();
+    const auto number = parse_int(*policy.weight);
+    if (!number || *number < 0 || *number > max_weight) {
+        return bad_property(index, "weight",
+                            fmt::format("\"{}\" is no number from 0 to {}", shown(*policy.weight), max_weight));
+    }
+    return std::optional<unsigned>(static_cast<unsigned>(*number));
+}
+
+// "CA" beside the country US, or "US-CA" alone or beside it.
+Result<std::string> subdivision_of(const Policy& policy, std::size_t index) {
+    const std::string code(*policy.subdivision);
+    const auto dash = code.find('-');
+    if (dash == std::string::npos) {
+        if (policy.country && *policy.country != "*") return fmt::format("{}-{}", *policy.country, code);
+        return bad_property(
+            index, "geolocation-subdivision-code",
+            fmt::format("\"{}\" needs its country: write US-CA, or geolocation-country-code beside it", shown(code)));
+    }
+    if (policy.country && !equal_ignoring_case(*policy.country, std::string_view(code).substr(0, dash))) {
+        return bad_property(
+            index, "geolocation-subdivision-code",
+            fmt::format("\"{}\" is not in the country \"{}\" beside it", shown(code), shown(*policy.country)));
+    }
+    return code;
+}
+
+Result<std::optional<GeoCode>> geo_of(const Policy& policy, std::size_t index) {
+    const int places =
+        (policy.country || policy.subdivision ? 1 : 0) + (policy.continent ? 1 : 0) + (policy.geo_code ? 1 : 0);
+    if (places == 0) return std::optional<GeoCode>();
+    const std::string_view name = policy.geo_code      ? "geo-code"
+                                  : policy.continent   ? "geolocation-continent-code"
+                                  : policy.subdivision ? "geolocation-subdivision-code"
+                                                       : "geolocation-country-code";
+    if (places > 1)
+        return bad_property(index, name, "a set is for one place: give one of country, continent and geo-code");
+    Result<GeoCode> code = GeoCode{};
+    if (policy.geo_code) {
+        code = GeoCode::parse(*policy.geo_code);
+    } else if (policy.continent) {
+        auto continent = *policy.continent;
+        if (continent.starts_with(continent_prefix)) continent.remove_prefix(continent_prefix.size());
+        code = GeoCode::continent(continent);
+    } else if (policy.subdivision) {
+        const auto subdivision = subdivision_of(policy, index);
+        if (!subdivision) return fail(subdivision.error());
+        code = GeoCode::parse(*subdivision);
+        if (code && code->level != GeoLevel::subdivision)
+            code = fail(Errc::invalid, fmt::format("\"{}\" is no subdivision", shown(*subdivision)));
+    } else {
+        code = GeoCode::parse(*policy.country);
+        if (code && code->level != GeoLevel::country && code->level != GeoLevel::everywhere) {
+            code = fail(Errc::invalid,
+                        fmt::format("\"{}\" is no country: two letters as DE, or *", shown(*policy.country)));
+        }
+    }
+    if (!code) return bad_property(index, name, code.error().message);
+    return std::optional<GeoCode>(std::move(*code));
+}
+
+RecordType type_of_target(const std::string& target) {
+    const auto address = Address::parse(target);
+    if (!address) return RecordType::cname;
+    return address->v6 ? RecordType::aaaa : RecordType::a;
+}
+
+// A type that is not stated follows from the targets, as in external-dns.
+Result<RecordType> type_of(const Endpoint& endpoint, std::size_t index) {
+    if (!endpoint.record_type.empty()) {
+        const auto type = parse_type(endpoint.record_type);
+        if (type) return *type;
+        return fail(Errc::invalid, field_of(index, "recordType"),
+                    fmt::format("\"{}\" is no type that is served", shown(endpoint.record_type)));
+    }
+    const auto first = type_of_target(endpoint.targets.front());
+    for (std::size_t i = 1; i < endpoint.targets.size(); ++i) {
+        const auto other = type_of_target(endpoint.targets[i]);
+        if (other == first) continue;
+        return fail(Errc::invalid, field_of(index, "recordType"),
+                    fmt::format("is missing, and targets[0] says {} but targets[{}] {}", type_text(first), i,
+                                type_text(other)));
+    }
+    return first;
+}
+
+Result<void> check_place(const Claim& claim, const Endpoint& endpoint, std::size_t index, const Name& apex) {
+    if (!claim.name.at_or_below(apex)) {
+        return fail(Errc::invalid, field_of(index, "dnsName"),
+                    fmt::format("{} is not in the zone {}", claim.name.host(), apex.host()));
+    }
+    const bool at_apex = claim.name == apex;
+    if (claim.type == RecordType::soa || (at_apex && claim.type == RecordType::ns)) {
+        return fail(Errc::invalid, field_of(index, "recordType"),
+                    fmt::format("{} of {} belongs to the ManagedZone", type_text(claim.type), apex.host()));
+    }
+    if (claim.type != RecordType::cname) return {};
+    if (at_apex) {
+        return fail(Errc::invalid, field_of(index, "recordType"),
+                    fmt::format("a CNAME cannot stand at {}, where the zone has its SOA and NS", apex.host()));
+    }
+    if (endpoint.targets.size() != 1) {
+        return fail(Errc::invalid, field_of(index, "targets"),
+                    fmt::format("a CNAME has one target, not {}", endpoint.targets.size()));
+    }
+    return {};
+}
+
+Result<void> read_targets(const Endpoint& endpoint, std::size_t index, UnhealthyTargets& unhealthy, Claim& claim) {
+    auto& data = claim.variant.data;
+    data.reserve(endpoint.targets.size());
+    std::size_t bytes = 0;
+    for (std::size_t i = 0; i < endpoint.targets.size(); ++i) {
+        auto wire = parse_rdata(claim.type, endpoint.targets[i]);
+        if (!wire) {
+            return fail(Errc::invalid, field_of(index, fmt::format("targets[{}]", i)), shown(wire.error().text()));
+        }
+        // A set holds each record once (RFC 2181 section 5).
+        if (endpoint.targets.size() > 1 && std::find(data.begin(), data.end(), *wire) != data.end()) continue;
+        bytes += record_overhead + wire->size();
+        data.push_back(std::move(*wire));
+    }
+    if (bytes > max_set_bytes) {
+        return fail(Errc::invalid, field_of(index, "targets"),
+                    fmt::format("take {} bytes, more than the {} that an answer can carry", bytes, max_set_bytes));
+    }
+    if (unhealthy.empty()) return {};
+    const auto& down = unhealthy.of(claim.type);
+    for (const auto& wire : data) {
+        if (down.contains(wire)) claim.variant.unhealthy.insert(wire);
+    }
+    return {};
+}
+
+}  // namespace
+
+const std::set<std::string>& UnhealthyTargets::of(RecordType type) {
+    const auto [at, made] = by_type_.try_emplace(type);
+    if (!made) return at->second;
+    for (const auto& text : texts_) {
+        if (auto wire = parse_rdata(type, text)) at->second.insert(std::move(*wire));
+    }
+    return at->second;
+}
+
+Result<Claim> claim_of(const Endpoint& endpoint, std::size_t index, const ClaimTerms& terms) {
+    Claim claim;
+    auto name = Name::parse(endpoint.dns_name);
+    if (!name) return fail(Errc::invalid, field_of(index, "dnsName"), shown(name.error().text()));
+    claim.name = std::move(*name);
+    if (endpoint.targets.empty())
+        return fail(Errc::invalid, field_of(index, "targets"), "is empty: a record set has at least one");
+    const auto type = type_of(endpoint, index);
+    if (!type) return fail(type.error());
+    claim.type = *type;
+    if (auto placed = check_place(claim, endpoint, index, terms.apex); !placed) return fail(placed.error());
+
+    claim.variant.ttl = terms.default_ttl;
+    if (endpoint.ttl) {
+        if (*endpoint.ttl < 0 || *endpoint.ttl > max_ttl) {
+            return fail(Errc::invalid, field_of(index, "recordTTL"),
+                        fmt::format("{} is outside 0..{}", *endpoint.ttl, max_ttl));
+        }
+        claim.variant.ttl = static_cast<std::uint32_t>(*endpoint.ttl);
+    }
+    claim.variant.set_identifier = endpoint.set_identifier;
+    if (!endpoint.properties.empty()) {
+        const auto policy = policy_of(endpoint, index);
+        if (!policy) return fail(policy.error());
+        if (policy->any() && endpoint.set_identifier.empty()) {
+            return fail(Errc::invalid, field_of(index, "setIdentifier"),
+                        "is empty, but a set with a weight or a place needs one");
+        }
+        auto weight = weight_of(*policy, index);
+        if (!weight) return fail(weight.error());
+        auto geo = geo_of(*policy, index);
+        if (!geo) return fail(geo.error());
+        claim.variant.weight = *weight;
+        claim.variant.geo = std::move(*geo);
+    }
+    if (auto read = read_targets(endpoint, index, terms.unhealthy, claim); !read) return fail(read.error());
+    return claim;
+}
+
+}  // namespace fairlead::dns

@@ -1,0 +1,45 @@
+// Who gets a name: all claims on it, in the order of their age, become the record sets that are served and the claims
+// that lost. Used by the feed (src/dnsfeed). Pure; any thread.
+#pragma once
+
+#include <compare>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "dns/endpoint.h"
+#include "dns/zone.h"
+
+namespace fairlead::dns {
+
+// Who claims: the order is the order of precedence.
+struct Claimant {
+    bool guest = true;         // false: the zone itself (its name servers), which comes before every record
+    std::int64_t created = 0;  // seconds, as metadata.creationTimestamp
+    std::string key;           // "namespace/name"
+    std::size_t endpoint = 0;  // index in the record
+    auto operator<=>(const Claimant&) const = default;
+};
+
+struct Contender {
+    Claimant claimant;
+    RecordType type = RecordType::a;
+    Variant variant;
+};
+
+struct Loss {
+    Claimant claimant, winner;
+    std::string why;  // for a person: "A of www.example.com is claimed by DNSRecord default/www, which is older"
+    bool operator==(const Loss&) const = default;
+};
+
+struct Settled {
+    Sets sets;                 // variants by set identifier
+    std::vector<Loss> losses;  // in the order of the claimants
+};
+
+// The oldest claim counts; a later one is refused if the same type and set identifier is taken, if it would put a CNAME
+// beside other types, or a set without identifier beside those with one.
+Settled settle(const Name& name, std::vector<Contender> contenders);
+
+}  // namespace fairlead::dns
