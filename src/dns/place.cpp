@@ -86,6 +86,14 @@ GeoKey GeoCode::key() const {
     return key;
 }
 
+GeoCode GeoCode::from_key(GeoKey key) {
+    GeoCode result;
+    if (key == everywhere_key) return result;
+    result.level = static_cast<GeoLevel>(key >> 56);
+    for (key &= (GeoKey{1} << 56) - 1; key != 0; key >>= 8) result.code += static_cast<char>(key & 0xff);
+    return result;
+}
+
 PlaceKey key_of(const Place& place) {
     const auto key = [](GeoLevel level, const std::string& code) {
         return code.empty() || code.size() > 6 ? GeoKey{0} : GeoCode{level, code}.key();

@@ -38,6 +38,8 @@ struct GeoCode {
     [[nodiscard]] std::string text() const;
     [[nodiscard]] bool covers(const Place& place) const;
     [[nodiscard]] GeoKey key() const;
+    // The code that has this key.
+    static GeoCode from_key(GeoKey key);
 };
 
 // A Place as numbers; 0 for what is not known.

@@ -16,6 +16,7 @@ constexpr unsigned flag_checking_disabled = 0x0010;
 constexpr unsigned type_opt = 41;
 constexpr unsigned type_signature = 250;
 constexpr unsigned type_ixfr = 251;
+constexpr unsigned option_server_id = 3;
 constexpr unsigned option_subnet = 8;
 constexpr std::uint16_t least_payload = 512;
 constexpr unsigned flag_dnssec_ok = 0x8000;
@@ -62,6 +63,7 @@ bool read_options(std::string_view options, Query& query) {
         const unsigned code = get16(options, 0);
         const unsigned size = get16(options, 2);
         if (options.size() < 4 + size) return false;
+        if (code == option_server_id) query.server_id_asked = true;
         if (code == option_subnet && !read_subnet(options.substr(4, size), query)) return false;
         options.remove_prefix(4 + size);
     }

@@ -30,6 +30,7 @@ struct Query {
     std::uint8_t edns_version = 0;
     std::uint16_t payload = 512;  // what the asker can take over UDP; never below 512
     bool dnssec_ok = false;
+    bool server_id_asked = false;  // RFC 5001
     std::optional<ClientSubnet> subnet;
     std::optional<std::size_t> signature_at;  // where the TSIG record begins
 };

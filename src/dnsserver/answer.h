@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -10,6 +11,7 @@
 #include "dns/address.h"
 #include "dnsserver/fast_random.h"
 #include "dnsserver/fwd.h"
+#include "dnsserver/pick.h"
 #include "geo/fwd.h"
 
 namespace fairlead::dnsserver {
@@ -51,9 +53,13 @@ public:
                           std::size_t reserve, std::span<char> out);
 
 private:
+    friend class Answering;
+    Reply answer_query(const Snapshot& zones, const geo::Table* places, std::string_view packet, const Asker& asker,
+                       std::optional<std::size_t> signature, std::span<char> out);
     const AnswerSettings& settings_;
     FastRandom random_;
     Tally& tally_;
+    HealthMarks marks_;
 };
 
 }  // namespace fairlead::dnsserver

@@ -2,6 +2,16 @@
 
 namespace fairlead::dnsserver {
 
+Tally::~Tally() {
+    for (auto& chunk : sets_) delete chunk.load(std::memory_order_relaxed);
+}
+
+Tally::Chunk* Tally::make_chunk(std::size_t i) {
+    auto* made = new Chunk;
+    sets_[i].store(made, std::memory_order_release);
+    return made;
+}
+
 std::size_t Tally::column_of(std::uint16_t type) {
     for (std::size_t i = 0; i < other_type; ++i) {
         if (types[i] == type) return i;

@@ -23,6 +23,11 @@ private:
 
 class alignas(64) Tally {
 public:
+    Tally() = default;
+    ~Tally();
+    Tally(const Tally&) = delete;
+    Tally& operator=(const Tally&) = delete;
+
     // Types that have a column of their own; others share the last.
     static constexpr std::array<std::uint16_t, 15> types = {1, 2, 5, 6, 12, 15, 16, 28, 33, 52, 64, 65, 255, 257, 0};
     static constexpr std::size_t other_type = types.size() - 1;
@@ -39,9 +44,26 @@ public:
     Cell loops;      // SERVFAIL because of a chain that leads nowhere
     NameBox looped;  // whose chain that was
 
+    // Answers of the set with this counter (ZoneSet::set_labels). Room for 4,096 of them at a time is made when the
+    // first is counted.
+    void count_set(std::uint32_t counter) {
+        auto* cells = sets_[counter / chunk_cells].load(std::memory_order_relaxed);
+        if (cells == nullptr) cells = make_chunk(counter / chunk_cells);
+        (*cells)[counter % chunk_cells].add();
+    }
+    [[nodiscard]] std::uint64_t set_answers(std::uint32_t counter) const {
+        const auto* cells = sets_[counter / chunk_cells].load(std::memory_order_acquire);
+        return cells == nullptr ? 0 : (*cells)[counter % chunk_cells].value();
+    }
+
 private:
+    static constexpr std::size_t chunk_cells = 4'096;
+    static constexpr std::size_t chunks = 1'024;  // as many sets as ZoneSet numbers
+    using Chunk = std::array<Cell, chunk_cells>;
+    Chunk* make_chunk(std::size_t i);
     static std::size_t column_of(std::uint16_t type);
     std::array<std::array<std::array<Cell, rcodes>, types.size()>, 2> queries_;
+    std::array<std::atomic<Chunk*>, chunks> sets_{};
 };
 
 }  // namespace fairlead::dnsserver

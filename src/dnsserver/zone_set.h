@@ -35,7 +35,21 @@ public:
     [[nodiscard]] std::size_t names(const dns::Name& apex) const;
     // The sets of exactly this name; nothing if it does not exist, empty if only names below it do.
     [[nodiscard]] std::optional<dns::Sets> sets(const dns::Name& apex, const dns::Name& name) const;
-    // Every name that has sets, in no order. Stops when `visit` says false.
+    // The names of a zone one after the other, for transfers. The snapshot stays pinned meanwhile.
+    class Walk {
+    public:
+        Walk(const Snapshot& snapshot, const dns::Name& apex);
+        ~Walk();
+        Walk(const Walk&) = delete;
+        Walk& operator=(const Walk&) = delete;
+        // The next name that has sets, in no order that means anything; false: there are no more.
+        bool next(dns::Name& name, dns::Sets& sets);
+
+    private:
+        struct Impl;
+        std::unique_ptr<Impl> impl_;
+    };
+    // Every name that has sets. Stops when `visit` says false.
     void for_each(const dns::Name& apex, const std::function<bool(const dns::Name&, const dns::Sets&)>& visit) const;
 
     // For the answering code.
@@ -46,6 +60,14 @@ private:
     struct Garbage;
     const ZoneTable* table_;
     mutable std::unique_ptr<Garbage> garbage_;  // reachable from here or before, but not from the next version on
+};
+
+inline constexpr std::uint32_t max_set_counters = 1U << 22;  // 32 MiB of counters for each worker that needs them all
+
+// What the counter of a set with an identifier counts.
+struct SetLabels {
+    std::uint32_t counter = 0;
+    std::string zone, name, type, set_identifier;
 };
 
 class ZoneSet {
@@ -74,6 +96,9 @@ public:
     Published<Snapshot>& published();
     // Destroys old snapshots that nobody holds; the writer calls it now and then when it has nothing to publish.
     void collect();
+
+    // From any thread: the counters (Tally::set_answers) of sets that are served now, at most `most`.
+    [[nodiscard]] std::vector<SetLabels> set_labels(std::size_t most) const;
 
 private:
     struct Impl;
