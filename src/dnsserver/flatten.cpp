@@ -64,11 +64,16 @@ Variant together(const std::vector<Variant>& variants, const std::vector<dns::Sh
 }  // namespace
 
 dns::Sets flatten(const dns::Sets& sets) {
+    using dns::RecordType;
+    const bool apex = sets.contains(RecordType::soa);
+    const bool alias = !apex && sets.contains(RecordType::cname);
     dns::Sets flat;
     for (const auto& [type, variants] : sets) {
+        if (apex && type == RecordType::cname) continue;
+        if (alias && type != RecordType::cname) continue;
         const auto shares = drawable(variants);
         if (shares.empty()) continue;  // there is no variant at all
-        auto one = type == dns::RecordType::cname ? heaviest(variants, shares) : together(variants, shares);
+        auto one = type == RecordType::cname ? heaviest(variants, shares) : together(variants, shares);
         flat[type].push_back(std::move(one));
     }
     return flat;

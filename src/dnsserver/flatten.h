@@ -6,10 +6,12 @@
 // - Of that branch, the variants that could be drawn now: the healthy ones with a weight above 0; else as dns::choose
 //   says for groups where nobody is healthy or all weights are 0. Of each, the data that is healthy, if any is.
 // - CNAME, of which a name has one: the heaviest of these variants; among equals the smallest set identifier.
+//   Nothing else stands beside it, because nothing else is ever answered there, and secondaries refuse a zone where
+//   something does. At an apex, where no CNAME can be, it is the CNAME that goes.
 // - All other types: all data of these variants, each once. The TTL is the smallest of theirs.
 #pragma once
 
-#include "dns/zone.h"
+#include "dns/sets.h"
 
 namespace fairlead::dnsserver {
 

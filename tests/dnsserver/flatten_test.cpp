@@ -79,6 +79,11 @@ INSTANTIATE_TEST_SUITE_P(
                     {"60 CNAME b.example.net | id=b weight=50", "60 CNAME a.example.net | id=a weight=50"},
                     {"60 CNAME a.example.net."}},
         FlattenCase{
+            "nothing_beside_an_alias", {"60 CNAME a.example.net", "60 A 192.0.2.1"}, {"60 CNAME a.example.net."}},
+        FlattenCase{"no_alias_at_an_apex",
+                    {"60 CNAME a.example.net", "60 SOA ns.x. host.x. 1 2 3 4 5", "60 A 192.0.2.1"},
+                    {"60 A 192.0.2.1", "60 SOA ns.x. host.x. 1 2 3 4 5"}},
+        FlattenCase{
             "alias_of_everybody_else",
             {"60 CNAME de.example.net | id=a geo=DE weight=200", "60 CNAME x.example.net | id=b geo=* weight=1"},
             {"60 CNAME x.example.net."}}),
