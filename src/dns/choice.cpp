@@ -97,4 +97,29 @@ Choice choose(const std::vector<Candidate>& candidates, const Place& place) {
     return choice;
 }
 
+std::vector<std::string> why_not(const std::vector<Candidate>& candidates, const Place& place, const Choice& choice) {
+    std::vector<std::string> reasons(candidates.size());
+    std::vector<bool> chosen(candidates.size(), false);
+    for (const auto& share : choice.shares) chosen[share.candidate] = true;
+    // All that have a share are at one code.
+    const auto answering =
+        choice.shares.empty() ? std::nullopt : std::optional(code_of(candidates[choice.shares.front().candidate]));
+    for (std::size_t i = 0; i < candidates.size(); ++i) {
+        if (chosen[i]) continue;
+        const auto code = code_of(candidates[i]);
+        if (choice.by_place && !code.covers(place)) {
+            reasons[i] = fmt::format("{} does not cover the place", code.text());
+        } else if (choice.by_place && answering && code != *answering) {
+            reasons[i] = code.level > answering->level
+                             ? fmt::format("{} has nobody healthy", code.text())
+                             : fmt::format("{} is smaller and comes first", answering->text());
+        } else if (!candidates[i].healthy) {
+            reasons[i] = "unhealthy";
+        } else {
+            reasons[i] = "weight 0";
+        }
+    }
+    return reasons;
+}
+
 }  // namespace fairlead::dns

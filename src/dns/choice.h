@@ -37,4 +37,8 @@ struct Choice {
 //    equal shares; else all with a weight above 0, by weight; else all, in equal shares.
 Choice choose(const std::vector<Candidate>& candidates, const Place& place);
 
+// For a person: why each candidate has no share in `choice`, which is choose(candidates, place); empty for those that
+// have one.
+std::vector<std::string> why_not(const std::vector<Candidate>& candidates, const Place& place, const Choice& choice);
+
 }  // namespace fairlead::dns

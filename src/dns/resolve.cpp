@@ -26,24 +26,40 @@ void append_all(const Name& owner, RecordType type, const Variant& variant, std:
     for (const auto& data : variant.data) out.push_back({owner, type, variant.ttl, data});
 }
 
+Branch branch_of(const Variant& variant, const std::vector<std::string>& healthy, std::string why_not) {
+    Branch branch;
+    branch.set_identifier = variant.set_identifier;
+    branch.ttl = variant.ttl;
+    branch.geo = variant.geo;
+    branch.weight = variant.weight;
+    branch.data = variant.data;
+    branch.why_not = std::move(why_not);
+    for (const auto& data : variant.data) {
+        if (std::find(healthy.begin(), healthy.end(), data) == healthy.end()) branch.unhealthy.push_back(data);
+    }
+    return branch;
+}
+
 class Resolver {
 public:
     Resolver(const ZoneSource& zones, std::uint16_t type, const Place& client)
         : zones_(zones), type_(type), client_(client) {}
 
     // Follows one branch to its end; `so_far` is what has led here.
-    void follow(const Name& name, Outcome so_far, std::vector<Name> seen);
+    void follow(const Name& name, Outcome so_far, std::vector<Name> seen, Step& step);
     Resolution result;
 
 private:
-    void finish(Outcome outcome, Rcode rcode, std::string why) {
+    void finish(Step& step, Outcome outcome, Rcode rcode, std::string why) {
+        step.why = why;
         outcome.rcode = rcode;
         outcome.why.push_back(std::move(why));
         result.outcomes.push_back(std::move(outcome));
     }
-    void refer(const Name& apex, const Name& cut, Outcome outcome);
+    [[nodiscard]] bool too_much() const { return result.outcomes.size() >= max_outcomes || lookups_ >= max_lookups; }
+    void refer(const Name& apex, const Name& cut, Outcome outcome, Step& step);
     void answer_set(const Name& apex, const Name& owner, RecordType type, const std::vector<Variant>& variants,
-                    const Outcome& so_far, const std::vector<Name>& seen);
+                    const Outcome& so_far, const std::vector<Name>& seen, Step& step);
     void add_soa(const Name& apex, Outcome& outcome) const;
     [[nodiscard]] std::vector<std::string> healthy_data(RecordType type, const Variant& variant,
                                                         const std::vector<Name>& seen) const;
@@ -52,6 +68,7 @@ private:
     const ZoneSource& zones_;
     std::uint16_t type_;
     const Place& client_;
+    mutable std::size_t lookups_ = 0;
 };
 
 void Resolver::add_soa(const Name& apex, Outcome& outcome) const {
@@ -64,7 +81,7 @@ void Resolver::add_soa(const Name& apex, Outcome& outcome) const {
     outcome.authority.push_back({apex, RecordType::soa, std::min(soa->ttl, minimum), data});
 }
 
-void Resolver::refer(const Name& apex, const Name& cut, Outcome outcome) {
+void Resolver::refer(const Name& apex, const Name& cut, Outcome outcome, Step& step) {
     outcome.authoritative = false;
     const auto at_cut = zones_.sets(apex, cut);
     if (const auto* servers = first_variant(at_cut, RecordType::ns)) {
@@ -80,7 +97,7 @@ void Resolver::refer(const Name& apex, const Name& cut, Outcome outcome) {
             }
         }
     }
-    finish(std::move(outcome), Rcode::noerror, fmt::format("{} is delegated", cut.host()));
+    finish(step, std::move(outcome), Rcode::noerror, fmt::format("{} is delegated", cut.host()));
 }
 
 // A target counts as healthy unless it was reported otherwise; one that is a name of ours only if it leads somewhere
@@ -111,7 +128,7 @@ bool Resolver::leads_somewhere(const Name& target, const std::vector<Name>& seen
         const auto apex = zones_.zone_of(name);
         if (!apex || cut_above(zones_, *apex, name)) return true;  // others answer for it
         if (!known.insert(name).second) continue;
-        if (++visited > max_health_visits) return true;
+        if (++visited > max_health_visits || ++lookups_ > max_lookups) return true;
         const auto found = look_up(zones_, *apex, name);
         for (const auto type : {RecordType::a, RecordType::aaaa, RecordType::cname}) {
             const auto set = found.sets.find(type);
@@ -129,7 +146,7 @@ bool Resolver::leads_somewhere(const Name& target, const std::vector<Name>& seen
 }
 
 void Resolver::answer_set(const Name& apex, const Name& owner, RecordType type, const std::vector<Variant>& variants,
-                          const Outcome& so_far, const std::vector<Name>& seen) {
+                          const Outcome& so_far, const std::vector<Name>& seen, Step& step) {
     std::vector<Candidate> candidates;
     std::vector<std::vector<std::string>> healthy;
     for (const auto& variant : variants) {
@@ -138,14 +155,21 @@ void Resolver::answer_set(const Name& apex, const Name& owner, RecordType type, 
     }
     const auto choice = choose(candidates, client_);
     result.by_place |= choice.by_place;
+    step.type = type;
+    step.why = choice.why;
+    const auto reasons = why_not(candidates, client_, choice);
+    for (std::size_t i = 0; i < variants.size(); ++i)
+        step.branches.push_back(branch_of(variants[i], healthy[i], reasons[i]));
     if (choice.shares.empty()) {
         auto outcome = so_far;
         add_soa(apex, outcome);
-        return finish(std::move(outcome), Rcode::noerror,
+        return finish(step, std::move(outcome), Rcode::noerror,
                       fmt::format("{} {}: {}", owner.host(), type_text(type), choice.why));
     }
     for (const auto& share : choice.shares) {
         const auto& variant = variants[share.candidate];
+        auto& branch = step.branches[share.candidate];
+        branch.share = share.probability;
         auto outcome = so_far;
         outcome.probability *= share.probability;
         // Chosen although nothing in it is healthy: then all of it answers.
@@ -161,50 +185,67 @@ void Resolver::answer_set(const Name& apex, const Name& owner, RecordType type, 
             continue;
         }
         const auto target = Name::from_wire(data.front());
-        if (target) follow(*target, std::move(outcome), seen);
+        if (target) follow(*target, std::move(outcome), seen, branch.next.emplace_back());
     }
 }
 
-void Resolver::follow(const Name& name, Outcome so_far, std::vector<Name> seen) {
+void Resolver::follow(const Name& name, Outcome so_far, std::vector<Name> seen, Step& step) {
+    step.name = name;
+    ++lookups_;
+    if (too_much()) {
+        result.complete = false;
+        return;
+    }
     const auto apex = zones_.zone_of(name);
     const bool first = seen.empty();
     if (!apex) {
         if (first) so_far.authoritative = false;
-        return finish(std::move(so_far), first ? Rcode::refused : Rcode::noerror,
+        return finish(step, std::move(so_far), first ? Rcode::refused : Rcode::noerror,
                       fmt::format("{} is in no zone of ours", name.host()));
     }
     if (std::find(seen.begin(), seen.end(), name) != seen.end() || seen.size() > max_chain) {
         so_far.answer.clear();
-        return finish(std::move(so_far), Rcode::servfail,
+        return finish(step, std::move(so_far), Rcode::servfail,
                       seen.size() > max_chain ? fmt::format("more than {} links", max_chain)
                                               : fmt::format("{} leads back to itself", name.host()));
     }
     if (const auto cut = cut_above(zones_, *apex, name)) {
-        if (first) return refer(*apex, *cut, std::move(so_far));
-        return finish(std::move(so_far), Rcode::noerror, fmt::format("{} is delegated", cut->host()));
+        if (first) return refer(*apex, *cut, std::move(so_far), step);
+        return finish(step, std::move(so_far), Rcode::noerror, fmt::format("{} is delegated", cut->host()));
     }
     seen.push_back(name);
     const auto found = look_up(zones_, *apex, name);
     if (!found.exists) {
         add_soa(*apex, so_far);
-        return finish(std::move(so_far), Rcode::nxdomain, fmt::format("{} does not exist", name.host()));
+        return finish(step, std::move(so_far), Rcode::nxdomain, fmt::format("{} does not exist", name.host()));
     }
+    step.wildcard = found.wildcard;
     if (found.wildcard) so_far.why.push_back(fmt::format("{} is covered by a wildcard", name.host()));
     auto set = found.sets.find(RecordType::cname);
     if (set == found.sets.end()) {
         set = type_ == type_any ? found.sets.begin() : found.sets.find(static_cast<RecordType>(type_));
     }
-    if (set != found.sets.end()) return answer_set(*apex, name, set->first, set->second, so_far, seen);
+    if (set != found.sets.end()) return answer_set(*apex, name, set->first, set->second, so_far, seen, step);
     add_soa(*apex, so_far);
-    finish(std::move(so_far), Rcode::noerror, fmt::format("{} has no {} records", name.host(), type_text(type_)));
+    finish(step, std::move(so_far), Rcode::noerror, fmt::format("{} has no {} records", name.host(), type_text(type_)));
 }
 
 }  // namespace
 
 Resolution resolve(const ZoneSource& zones, const Question& question, const Place& client) {
     Resolver resolver(zones, question.type, client);
-    resolver.follow(question.name, {}, {});
+    Step way;
+    resolver.follow(question.name, {}, {}, way);
+    resolver.result.way = std::move(way);
     return std::move(resolver.result);
+}
+
+std::optional<std::uint32_t> ttl_of(const Outcome& outcome) {
+    std::optional<std::uint32_t> smallest;
+    for (const auto* section : {&outcome.answer, &outcome.authority}) {
+        for (const auto& record : *section) smallest = std::min(smallest.value_or(record.ttl), record.ttl);
+    }
+    return smallest;
 }
 
 const Outcome& draw(const Resolution& resolution, Random& random) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -41,12 +42,46 @@ struct Outcome {
     std::vector<std::string> why;  // one line per step, for a person
 };
 
-struct Resolution {
-    std::vector<Outcome> outcomes;  // their probabilities add up to 1
-    bool by_place = false;          // a client elsewhere might get other outcomes
+// One variant of a set that was asked, whether it has a share or not.
+struct Branch;
+
+// One name on the way: what was asked there, and what became of each of its variants.
+struct Step {
+    Name name;
+    std::optional<Name> wildcard;    // whose sets answered for it
+    std::optional<RecordType> type;  // of the set that answered; none: the way ends here
+    std::string why;                 // how was chosen, or why the way ends
+    std::vector<Branch> branches;    // in the order of the zone
 };
 
+struct Branch {
+    std::string set_identifier;
+    std::uint32_t ttl = 0;
+    std::optional<GeoCode> geo;
+    std::optional<unsigned> weight;
+    std::vector<std::string> data;       // wire form
+    std::vector<std::string> unhealthy;  // of those, the ones that do not serve
+    double share = 0;                    // of what comes to this set; 0: not chosen
+    std::string why_not;                 // why it has no share
+    std::vector<Step> next;              // where a CNAME leads, at most one; none where the answer ends
+};
+
+struct Resolution {
+    std::vector<Outcome> outcomes;  // their probabilities add up to 1, if it is complete
+    bool by_place = false;          // a client elsewhere might get other outcomes
+    bool complete = true;           // false: there are more outcomes than the limits below allow
+    Step way;                       // from the question on
+};
+
+// A tree of names may lead to far more outcomes than anybody can read.
+inline constexpr std::size_t max_outcomes = 4'096;
+inline constexpr std::size_t max_lookups = 500'000;  // names looked at, health included
+
 Resolution resolve(const ZoneSource& zones, const Question& question, const Place& client);
+
+// How long a resolver may keep the outcome: the smallest TTL of its records, that of the SOA of a negative answer
+// included. None if there is nothing to keep.
+std::optional<std::uint32_t> ttl_of(const Outcome& outcome);
 
 // One of the outcomes, each as often as its probability says.
 const Outcome& draw(const Resolution& resolution, Random& random);

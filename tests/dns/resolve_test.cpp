@@ -294,6 +294,82 @@ TEST(Resolve, SaysWhetherThePlaceMatters) {
     EXPECT_FALSE(resolve(world(), {name_of("www.example.com"), 1}, germany).by_place);
 }
 
+// Every variant of every name on the way, indented by its depth: share, or why it has none.
+std::string way_of(const Step& step, int depth = 0) {
+    const std::string indent(static_cast<std::size_t>(depth) * 2, ' ');
+    std::string out = fmt::format("{}{}: {}\n", indent, step.name.host(), step.why);
+    for (const auto& branch : step.branches) {
+        out += fmt::format("{}- {} {}{}\n", indent, branch.set_identifier.empty() ? "(all)" : branch.set_identifier,
+                           branch.ttl,
+                           branch.why_not.empty() ? fmt::format(" {}%", branch.share * 100) : " " + branch.why_not);
+        for (const auto& next : branch.next) out += way_of(next, depth + 1);
+    }
+    return out;
+}
+
+TEST(Resolve, TellsTheWholeWay) {
+    EXPECT_EQ(way_of(resolve(world(), {name_of("app.example.com"), 1}, america).way),
+              "app.example.com: by weight among 1 healthy of 1\n"
+              "- (all) 300 100%\n"
+              "  klb.app.example.com: US has nobody healthy; * covers the place; by weight among 1 healthy of 1\n"
+              "  - default 300 100%\n"
+              "    eu.klb.app.example.com: by weight among 2 healthy of 2\n"
+              "    - c1 60 75%\n"
+              "      c1.klb.app.example.com: by weight among 1 healthy of 1\n"
+              "      - (all) 60 100%\n"
+              "    - c2 60 25%\n"
+              "      c2.klb.app.example.com: by weight among 1 healthy of 1\n"
+              "      - (all) 60 100%\n"
+              "  - EU 300 GEO-EU does not cover the place\n"
+              "  - US 300 US has nobody healthy\n");
+    EXPECT_EQ(way_of(resolve(world(), {name_of("klb.app.example.com"), 5}, germany).way),
+              "klb.app.example.com: GEO-EU covers the place; by weight among 1 healthy of 1\n"
+              "- default 300 GEO-EU is smaller and comes first\n"
+              "- EU 300 100%\n"
+              "- US 300 US does not cover the place\n");
+    EXPECT_EQ(way_of(resolve(world(), {name_of("dangling.example.com"), 1}, germany).way),
+              "dangling.example.com: none of 1 is healthy, so by weight as if all were\n"
+              "- (all) 60 100%\n"
+              "  nothing.example.com: nothing.example.com does not exist\n");
+}
+
+TEST(Resolve, TellsWhyAWeightHasNoShare) {
+    Zones zones;
+    zones.put(make_zone("example.com", {"w.example.com 60 A 192.0.2.1 | id=a weight=0",
+                                        "w.example.com 60 A 192.0.2.2 | id=b weight=5 down",
+                                        "w.example.com 60 A 192.0.2.3 | id=c weight=5"}));
+    const auto got = resolve(zones, {name_of("w.example.com"), 1}, nowhere);
+    EXPECT_EQ(way_of(got.way),
+              "w.example.com: by weight among 1 healthy of 3\n- a 60 weight 0\n- b 60 unhealthy\n- c 60 100%\n");
+    EXPECT_EQ(got.way.branches.at(1).unhealthy, got.way.branches.at(1).data);
+}
+
+TEST(Resolve, TellsHowLongAnAnswerMayBeKept) {
+    const auto ttl = [](std::string_view name, std::uint16_t type) {
+        return ttl_of(resolve(world(), {name_of(name), type}, germany).outcomes.at(0));
+    };
+    EXPECT_EQ(ttl("app.example.com", 1), 60U) << "that of its shortest link";
+    EXPECT_EQ(ttl("nothing.example.com", 1), 300U) << "that of the SOA";
+    EXPECT_EQ(ttl("dangling.example.com", 1), 60U);
+    EXPECT_EQ(ttl("www.example.net", 1), std::nullopt);
+}
+
+TEST(Resolve, GivesUpOnTooManyWays) {
+    std::vector<std::string> lines;
+    for (int i = 0; i < 14; ++i) {
+        for (const auto* id : {"a", "b"}) {
+            lines.push_back(fmt::format("n{}.example.com 60 CNAME n{}.example.com | id={} weight=1", i, i + 1, id));
+        }
+    }
+    lines.emplace_back("n14.example.com 60 A 192.0.2.1");
+    Zones zones;
+    zones.put(make_zone("example.com", lines));
+    const auto got = resolve(zones, {name_of("n0.example.com"), 1}, nowhere);
+    EXPECT_FALSE(got.complete);
+    EXPECT_EQ(got.outcomes.size(), max_outcomes);
+    EXPECT_TRUE(resolve(zones, {name_of("n3.example.com"), 1}, nowhere).complete);
+}
+
 TEST(Resolve, DrawsEachAnswerAsOftenAsItsShareSays) {
     const auto got = resolve(world(), {name_of("app.example.com"), 1}, germany);
     SeededRandom random(1);
