@@ -1,7 +1,6 @@
 #include "apiserver/token_file.h"
 
 #include <fmt/core.h>
-#include <sys/stat.h>
 
 #include <vector>
 
@@ -76,12 +75,6 @@ Result<void> add_line(std::string_view line, StaticTokens& tokens) {
     return {};
 }
 
-std::string stamp_of(const std::filesystem::path& path) {
-    struct stat info {};
-    if (::stat(path.c_str(), &info) != 0) return {};
-    return fmt::format("{}.{}/{}/{}", info.st_mtim.tv_sec, info.st_mtim.tv_nsec, info.st_size, info.st_ino);
-}
-
 }  // namespace
 
 Result<StaticTokens> parse_tokens(std::string_view csv) {
@@ -105,7 +98,7 @@ Result<std::unique_ptr<TokenFile>> TokenFile::open(std::filesystem::path path) {
 }
 
 Result<bool> TokenFile::reload(bool force) {
-    auto stamp = stamp_of(path_);
+    auto stamp = file_stamp(path_);
     {
         const std::lock_guard lock(mutex_);
         if (!force && stamp == stamp_) return false;

@@ -52,6 +52,12 @@ Result<std::string> read_file(const std::filesystem::path& path) {
     }
 }
 
+std::string file_stamp(const std::filesystem::path& path) {
+    struct stat info {};
+    if (::stat(path.c_str(), &info) != 0) return {};
+    return fmt::format("{}.{}/{}/{}", info.st_mtim.tv_sec, info.st_mtim.tv_nsec, info.st_size, info.st_ino);
+}
+
 Result<void> write_file(const std::filesystem::path& path, std::string_view content, mode_t mode) {
     const std::filesystem::path beside = path.string() + fmt::format(".{}.tmp", ::getpid());
     {
