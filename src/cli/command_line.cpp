@@ -192,6 +192,7 @@ void CommandLine::add_serve() {
   fairlead serve --store memory: --apply examples/
   fairlead serve --config fairlead.yaml
   fairlead serve --token-auth-file tokens.csv --audit-log /var/log/fairlead/audit.log
+  fairlead serve --dns-listen 0.0.0.0:53 --dns-listen [::]:53 --dns-id fra1
 
 The file of --config is YAML with the names of the options:
   api-listen: 127.0.0.1:7443
@@ -205,7 +206,21 @@ The file of --config is YAML with the names of the options:
     command->add_option("--config", to.config, "YAML file with these options; what is typed wins");
     command->add_option("--apply", to.apply, "Manifests to apply at start: file or folder, repeatable")
         ->allow_extra_args(false);
-    command->add_option("--roles", to.roles, "What this process does: api,controllers (default) or api");
+    command->add_option("--roles", to.roles,
+                        "What this process does: api,controllers,dns (default), or some of them; api is always one");
+    command
+        ->add_option("--dns-listen", to.dns_listen,
+                     "Address of the DNS server, UDP and TCP, repeatable; port 0 picks a free one, `none` switches it "
+                     "off (default 127.0.0.1:5300; the world asks port 53: 0.0.0.0:53 and [::]:53)")
+        ->allow_extra_args(false);
+    command->add_option("--dns-threads", to.dns_threads,
+                        "Threads that answer UDP, for each address (default: one per core, at most 4)");
+    command->add_flag("--dns-pin", to.dns_pin, "Keep each of these threads on a core of its own");
+    command->add_option("--dns-version", to.dns_version,
+                        "What `dig CH TXT version.bind` is told (default: nothing, REFUSED)");
+    command->add_option("--dns-id", to.dns_id,
+                        "What `dig CH TXT id.server` and `dig +nsid` are told: name this server among its siblings "
+                        "(default: nothing)");
     command->add_option("--event-ttl", to.event_ttl,
                         "How long Events are kept after they were made or last happened (default 1h)");
     command->add_option("--token-auth-file", to.token_auth_file,

@@ -16,7 +16,13 @@ struct ServeOptions {
     std::string api_listen = "127.0.0.1:7443";
     std::string store = "embedded:";  // or "memory:"
     std::vector<std::string> apply;   // manifests applied at start
-    bool controllers = true;          // --roles api,controllers
+    bool controllers = true;          // --roles api,controllers,dns
+    bool dns = true;
+    std::vector<std::string> dns_listen = {"127.0.0.1:5300"};  // each ADDRESS:PORT; empty: no DNS
+    std::optional<unsigned> dns_threads;                       // for UDP, of each address; nothing: by the machine
+    bool dns_pin = false;
+    std::string dns_version;  // what CH TXT version.bind says; empty: refused
+    std::string dns_id;       // what CH TXT id.server and NSID say; empty: refused
     std::chrono::milliseconds event_ttl = std::chrono::hours(1);
     std::filesystem::path token_auth_file;  // empty = none
     std::filesystem::path audit_log;        // empty = off

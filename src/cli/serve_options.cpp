@@ -12,24 +12,26 @@
 namespace fairlead::cli {
 namespace {
 
-Result<void> fill_apply(std::vector<std::string>& apply, const json::Value& value, const std::string& where) {
+// One text, or a list of texts.
+Result<void> fill_list(std::vector<std::string>& to, const json::Value& value, std::string_view name,
+                       const std::string& where) {
     if (value.is_string()) {
-        apply.emplace_back(json::view(value.get_string()));
+        to.emplace_back(json::view(value.get_string()));
         return {};
     }
     const auto* list = value.if_array();
     const bool texts = list != nullptr && std::all_of(list->begin(), list->end(),
                                                       [](const json::Value& item) { return item.is_string(); });
-    if (!texts) return fail(Errc::invalid, where, "apply must be a path or a list of paths");
-    for (const auto& item : *list) apply.emplace_back(json::view(item.get_string()));
+    if (!texts) return fail(Errc::invalid, where, fmt::format("{} must be a text or a list of texts", name));
+    for (const auto& item : *list) to.emplace_back(json::view(item.get_string()));
     return {};
 }
 
-Result<void> check_listen(const std::string& listen) {
+Result<void> check_listen(std::string flag, const std::string& listen) {
     const auto colon = listen.rfind(':');
     const auto port = colon == std::string::npos ? std::nullopt : parse_int(std::string_view(listen).substr(colon + 1));
     if (!port || *port < 0 || *port > 65535 || colon == 0) {
-        return fail(Errc::invalid, "--api-listen",
+        return fail(Errc::invalid, std::move(flag),
                     fmt::format("\"{}\" is no ADDRESS:PORT (0 picks a free port)", listen));
     }
     return {};
@@ -40,13 +42,16 @@ Result<void> check_listen(const std::string& listen) {
 Result<void> fill_roles(ServeOptions& options, const std::string& roles) {
     bool api = false;
     options.controllers = false;
+    options.dns = false;
     for (const auto role : split(roles, ',')) {
         if (trim(role) == "api") {
             api = true;
         } else if (trim(role) == "controllers") {
             options.controllers = true;
+        } else if (trim(role) == "dns") {
+            options.dns = true;
         } else {
-            return fail(Errc::invalid, "--roles", fmt::format("\"{}\" is neither api nor controllers", trim(role)));
+            return fail(Errc::invalid, "--roles", fmt::format("\"{}\" is none of api, controllers, dns", trim(role)));
         }
     }
     if (!api) return fail(Errc::invalid, "--roles", fmt::format("\"{}\" lacks api, which every server has", roles));
@@ -62,6 +67,34 @@ Result<void> fill_event_ttl(ServeOptions& options, const std::string& text) {
     return {};
 }
 
+Result<void> fill_dns(ServeOptions& options, const ServeArguments& arguments) {
+    constexpr std::int64_t max_threads = 128;
+    if (!arguments.dns_listen.empty()) options.dns_listen = arguments.dns_listen;
+    if (options.dns_listen == std::vector<std::string>{"none"}) options.dns_listen.clear();
+    for (const auto& listen : options.dns_listen) {
+        if (auto fine = check_listen("--dns-listen", listen); !fine) return fine;
+    }
+    if (options.dns_listen.empty()) options.dns = false;
+    if (arguments.dns_threads) {
+        const auto threads = parse_int(*arguments.dns_threads);
+        if (!threads || *threads < 1 || *threads > max_threads) {
+            return fail(Errc::invalid, "--dns-threads",
+                        fmt::format("\"{}\" is no number from 1 to {}", *arguments.dns_threads, max_threads));
+        }
+        options.dns_threads = static_cast<unsigned>(*threads);
+    }
+    options.dns_pin = arguments.dns_pin;
+    options.dns_version = arguments.dns_version.value_or("");
+    options.dns_id = arguments.dns_id.value_or("");
+    constexpr std::size_t max_text = 255;  // one string of a TXT record
+    for (const auto& [flag, text] : {std::pair{"--dns-version", &options.dns_version}, {"--dns-id", &options.dns_id}}) {
+        if (text->size() > max_text) {
+            return fail(Errc::invalid, flag, fmt::format("has {} bytes, more than {}", text->size(), max_text));
+        }
+    }
+    return {};
+}
+
 }  // namespace
 
 Result<void> fill_from_config(ServeArguments& arguments, std::string_view yaml) {
@@ -72,24 +105,43 @@ Result<void> fill_from_config(ServeArguments& arguments, std::string_view yaml) 
     const auto* members = document.value.if_object();
     if (documents->size() != 1 || members == nullptr) return fail(Errc::invalid, "one YAML map is expected");
     const std::map<std::string_view, std::optional<std::string>*> texts = {
-        {"data-dir", &arguments.data_dir},     {"api-listen", &arguments.api_listen},
-        {"store", &arguments.store},           {"log-level", &arguments.log_level},
-        {"log-format", &arguments.log_format}, {"roles", &arguments.roles},
-        {"event-ttl", &arguments.event_ttl},   {"token-auth-file", &arguments.token_auth_file},
-        {"audit-log", &arguments.audit_log}};
+        {"data-dir", &arguments.data_dir},
+        {"api-listen", &arguments.api_listen},
+        {"store", &arguments.store},
+        {"log-level", &arguments.log_level},
+        {"log-format", &arguments.log_format},
+        {"roles", &arguments.roles},
+        {"event-ttl", &arguments.event_ttl},
+        {"token-auth-file", &arguments.token_auth_file},
+        {"audit-log", &arguments.audit_log},
+        {"dns-threads", &arguments.dns_threads},
+        {"dns-version", &arguments.dns_version},
+        {"dns-id", &arguments.dns_id}};
+    const std::map<std::string_view, std::vector<std::string>*> lists = {{"apply", &arguments.apply},
+                                                                         {"dns-listen", &arguments.dns_listen}};
     for (const auto& member : *members) {
         const std::string_view name(member.key().data(), member.key().size());
         const auto where = fmt::format("line {}", document.line_of(name));
-        if (name == "apply") {
-            if (!arguments.apply.empty()) continue;
-            if (auto filled = fill_apply(arguments.apply, member.value(), where); !filled) return filled;
+        if (const auto list = lists.find(name); list != lists.end()) {
+            if (!list->second->empty()) continue;
+            if (auto filled = fill_list(*list->second, member.value(), name, where); !filled) return filled;
+            continue;
+        }
+        if (name == "dns-pin") {
+            if (!member.value().is_bool()) return fail(Errc::invalid, where, "dns-pin must be true or false");
+            arguments.dns_pin = arguments.dns_pin || member.value().get_bool();
             continue;
         }
         const auto known = texts.find(name);
         if (known == texts.end()) return fail(Errc::invalid, where, fmt::format("there is no option \"{}\"", name));
-        if (!member.value().is_string()) return fail(Errc::invalid, where, fmt::format("{} must be a text", name));
+        const auto& value = member.value();
         auto& target = *known->second;
-        if (!target) target = std::string(json::view(member.value().get_string()));
+        if (name == "dns-threads" && value.is_int64()) {
+            if (!target) target = fmt::format("{}", value.get_int64());
+            continue;
+        }
+        if (!value.is_string()) return fail(Errc::invalid, where, fmt::format("{} must be a text", name));
+        if (!target) target = std::string(json::view(value.get_string()));
     }
     return {};
 }
@@ -103,13 +155,14 @@ Result<ServeOptions> serve_options(const ServeArguments& arguments, const Termin
     options.token_auth_file = arguments.token_auth_file.value_or("");
     options.audit_log = arguments.audit_log.value_or("");
     if (options.data_dir.empty()) return fail(Errc::invalid, "--data-dir", "is empty");
-    if (auto fine = check_listen(options.api_listen); !fine) return fail(std::move(fine.error()));
+    if (auto fine = check_listen("--api-listen", options.api_listen); !fine) return fail(std::move(fine.error()));
     if (options.store != "embedded:" && options.store != "memory:") {
         return fail(Errc::invalid, "--store", fmt::format("\"{}\" is neither embedded: nor memory:", options.store));
     }
     if (arguments.roles) {
         if (auto filled = fill_roles(options, *arguments.roles); !filled) return fail(std::move(filled.error()));
     }
+    if (auto filled = fill_dns(options, arguments); !filled) return fail(std::move(filled.error()));
     if (arguments.event_ttl) {
         if (auto filled = fill_event_ttl(options, *arguments.event_ttl); !filled) {
             return fail(std::move(filled.error()));

@@ -1,4 +1,5 @@
-// Owners for C handles: unique pointers that call the library's own free function. Used inside this layer only.
+// Owners for C handles: unique pointers that call the library's own free function. Used inside this layer; `Fd` by
+// everybody who opens one.
 #pragma once
 
 #include <unistd.h>

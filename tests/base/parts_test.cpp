@@ -78,6 +78,25 @@ TEST(Metrics, SameNameAndLabelsAreOneMetric) {
     EXPECT_NE(text.find("took_seconds_bucket{le=\"1\"} 1"), std::string::npos) << text;
 }
 
+TEST(Metrics, CollectorsAreAskedAtEachScrapeWhileTheyLive) {
+    Metrics metrics;
+    double asked = 0;
+    {
+        const auto collecting = metrics.collect_with([&asked] {
+            return std::vector<SampleFamily>{
+                {"asked_total", "Times.", SampleFamily::Kind::counter, {{{{"by", "a \"b\""}}, ++asked}}},
+                {"depth", "Now.", SampleFamily::Kind::gauge, {{{}, -2.5}}}};
+        });
+        EXPECT_NE(metrics.expose().find("# TYPE asked_total counter\nasked_total{by=\"a \\\"b\\\"\"} 1\n"),
+                  std::string::npos);
+        const auto text = metrics.expose();
+        EXPECT_NE(text.find("} 2\n"), std::string::npos) << text;
+        EXPECT_NE(text.find("# TYPE depth gauge\ndepth -2.5\n"), std::string::npos) << text;
+    }
+    EXPECT_EQ(metrics.expose().find("asked_total"), std::string::npos);
+    EXPECT_EQ(asked, 2);
+}
+
 std::string logged(LogFormat format) {
     testing::internal::CaptureStderr();
     {

@@ -66,6 +66,11 @@ INSTANTIATE_TEST_SUITE_P(
         UsageRow{"bad_token_output", {"token", "create", "--user", "a", "-o", "xml"}, 2},
         UsageRow{"revoke_nothing", {"token", "revoke"}, 2},
         UsageRow{"bad_listen", {"serve", "--api-listen", "localhost"}, 2},
+        UsageRow{"bad_dns_listen", {"serve", "--dns-listen", "localhost"}, 2},
+        UsageRow{"none_and_more", {"serve", "--dns-listen", "none", "--dns-listen", "127.0.0.1:0"}, 2},
+        UsageRow{"no_dns_threads", {"serve", "--dns-threads", "0"}, 2},
+        UsageRow{"many_dns_threads", {"serve", "--dns-threads", "129"}, 2},
+        UsageRow{"long_dns_id", {"serve", "--dns-id", std::string(256, 'x')}, 2},
         UsageRow{"bad_shell", {"completion", "tcsh"}, 2}, UsageRow{"no_kubeconfig", {"get", "routes"}, 1},
         UsageRow{"client_version", {"version", "--client"}, 0}),
     [](const auto& row) { return row.param.name; });
@@ -89,6 +94,23 @@ TEST(CommandLine, ServeDefaults) {
     EXPECT_TRUE(ran.served->apply.empty());
     EXPECT_TRUE(ran.served->controllers);
     EXPECT_EQ(ran.served->event_ttl, std::chrono::hours(1));
+    EXPECT_TRUE(ran.served->dns);
+    EXPECT_EQ(ran.served->dns_listen, std::vector<std::string>{"127.0.0.1:5300"});
+    EXPECT_FALSE(ran.served->dns_threads);
+    EXPECT_FALSE(ran.served->dns_pin);
+}
+TEST(CommandLine, ServeDns) {
+    const auto ran = run_line({"serve", "--dns-listen", "0.0.0.0:53", "--dns-listen", "[::]:53", "--dns-threads", "2",
+                               "--dns-pin", "--dns-version", "ours", "--dns-id", "fra1"});
+    ASSERT_TRUE(ran.served) << ran.err;
+    EXPECT_TRUE(ran.served->dns);
+    EXPECT_EQ(ran.served->dns_listen, (std::vector<std::string>{"0.0.0.0:53", "[::]:53"}));
+    EXPECT_EQ(ran.served->dns_threads, 2U);
+    EXPECT_TRUE(ran.served->dns_pin);
+    EXPECT_EQ(ran.served->dns_version, "ours");
+    EXPECT_EQ(ran.served->dns_id, "fra1");
+    EXPECT_FALSE(run_line({"serve", "--dns-listen", "none"}).served->dns);
+    EXPECT_FALSE(run_line({"serve", "--roles", "api,controllers"}).served->dns);
 }
 TEST(CommandLine, ServeOptions) {
     const auto ran =
@@ -110,7 +132,8 @@ TEST(CommandLine, ServeOptions) {
 TEST(CommandLine, ConfigFillsWhatIsNotTyped) {
     const auto file = std::filesystem::path(testing::TempDir()) / "fairlead_config_test.yaml";
     std::ofstream(file) << "api-listen: 127.0.0.1:1\nstore: 'memory:'\napply: [x, z]\n"
-                           "token-auth-file: t.csv\naudit-log: a.log\n";
+                           "token-auth-file: t.csv\naudit-log: a.log\n"
+                           "dns-listen: ['127.0.0.1:0', '[::1]:0']\ndns-threads: 3\ndns-pin: true\ndns-id: fra1\n";
     const auto ran = run_line({"serve", "--config", file.string(), "--api-listen", "127.0.0.1:2", "--data-dir", "/d"});
     ASSERT_TRUE(ran.served) << ran.err;
     EXPECT_EQ(ran.served->api_listen, "127.0.0.1:2");
@@ -118,6 +141,10 @@ TEST(CommandLine, ConfigFillsWhatIsNotTyped) {
     EXPECT_EQ(ran.served->apply, (std::vector<std::string>{"x", "z"}));
     EXPECT_EQ(ran.served->token_auth_file, "t.csv");
     EXPECT_EQ(ran.served->audit_log, "a.log");
+    EXPECT_EQ(ran.served->dns_listen, (std::vector<std::string>{"127.0.0.1:0", "[::1]:0"}));
+    EXPECT_EQ(ran.served->dns_threads, 3U);
+    EXPECT_TRUE(ran.served->dns_pin);
+    EXPECT_EQ(ran.served->dns_id, "fra1");
     std::filesystem::remove(file);
     const auto missing = run_line({"serve", "--config", file.string()});
     EXPECT_EQ(missing.code, 2);
@@ -139,7 +166,9 @@ INSTANTIATE_TEST_SUITE_P(
     CommandLine, BadConfig,
     testing::Values(ConfigRow{"unknown", "store: 'memory:'\nlisten: x", "line 2: there is no option \"listen\""},
                     ConfigRow{"no_text", "\nstore: 3", "line 2: store must be a text"},
-                    ConfigRow{"bad_apply", "apply: [1]", "line 1: apply must be a path or a list of paths"},
+                    ConfigRow{"bad_apply", "apply: [1]", "line 1: apply must be a text or a list of texts"},
+                    ConfigRow{"bad_pin", "dns-pin: 'yes'", "line 1: dns-pin must be true or false"},
+                    ConfigRow{"bad_dns", "dns-listen: 53", "line 1: dns-listen must be a text or a list of texts"},
                     ConfigRow{"no_map", "[]", "one YAML map is expected"}),
     [](const auto& row) { return row.param.name; });
 
