@@ -125,11 +125,38 @@ std::vector<SampleFamily> zone_metrics(const Snapshot& zones) {
     SampleFamily serials{"fairlead_dns_zone_serial", "Serial of the zone as it is served", Kind::gauge, {}};
     SampleFamily names{"fairlead_dns_zone_names", "Names with records in the zone", Kind::gauge, {}};
     for (const auto& apex : zones.zones()) {
-        const Labels labels{{"zone", apex.host()}};
+        const fairlead::Labels labels{{"zone", apex.host()}};
         if (const auto serial = zones.serial(apex)) serials.samples.push_back({labels, static_cast<double>(*serial)});
         names.samples.push_back({labels, static_cast<double>(zones.names(apex))});
     }
     return {std::move(serials), std::move(names)};
+}
+
+SampleFamily set_metrics(const Counted& counted, std::span<const SetLabels> sets) {
+    SampleFamily family{
+        "fairlead_dns_set_answers_total",
+        "Answers from each set with an identifier; sets beyond the first 10,000, and those that are gone, "
+        "have one series with * in all labels",
+        Kind::counter,
+        {}};
+    family.samples.reserve(sets.size() + 1);
+    std::uint64_t named = 0;
+    for (const auto& set : sets) {
+        std::uint64_t answers = 0;
+        for (const auto* tally : counted.tallies) answers += tally->set_answers(set.counter);
+        named += answers;
+        family.samples.push_back(
+            {{{"zone", set.zone}, {"name", set.name}, {"type", set.type}, {"set_identifier", set.set_identifier}},
+             static_cast<double>(answers)});
+    }
+    std::uint64_t all = 0;
+    for (const auto* tally : counted.tallies) all += tally->all_set_answers();
+    // Summed after the others, so it is never less.
+    if (all > named) {
+        family.samples.push_back(
+            {{{"zone", "*"}, {"name", "*"}, {"type", "*"}, {"set_identifier", "*"}}, static_cast<double>(all - named)});
+    }
+    return family;
 }
 
 }  // namespace fairlead::dnsserver

@@ -22,5 +22,8 @@ struct Counted {
 std::vector<SampleFamily> traffic_metrics(const Counted& counted);
 // fairlead_dns_zone_serial and its like.
 std::vector<SampleFamily> zone_metrics(const Snapshot& zones);
+// fairlead_dns_set_answers_total: `sets` each, the others in one.
+SampleFamily set_metrics(const Counted& counted, std::span<const SetLabels> sets);
+inline constexpr std::size_t max_set_series = 10'000;
 
 }  // namespace fairlead::dnsserver

@@ -89,12 +89,14 @@ struct DnsServer::Impl {
     std::vector<SampleFamily> collect() {
         Counted counted;
         for (const auto& tally : tallies) counted.tallies.push_back(tally.get());
+        if (parts.special_tally != nullptr) counted.tallies.push_back(parts.special_tally);
         for (const auto& loop : udp) counted.udp.push_back(&loop->counts());
         counted.tcp = &tcp->counts();
         auto families = traffic_metrics(counted);
         auto zones = zone_metrics(scrape_reader.pin());
         scrape_reader.unpin();
         std::move(zones.begin(), zones.end(), std::back_inserter(families));
+        families.push_back(set_metrics(counted, parts.zones.set_labels(max_set_series)));
         return families;
     }
 

@@ -19,6 +19,7 @@
 #include "dnsserver/listen.h"
 #include "dnsserver/message_source.h"
 #include "dnsserver/places.h"
+#include "dnsserver/tally.h"
 #include "dnsserver/tcp_connection.h"
 #include "dnsserver/zone_set.h"
 
@@ -42,6 +43,8 @@ struct DnsServerParts {
     ZoneSet& zones;
     Places& places;
     AnswerSpecial special;  // may be empty
+    // Whoever answers the special ones counts too; may be null.
+    const Tally* special_tally = nullptr;
     const Clock& clock;
     Random& random;  // seeds the workers; asked at start only
     Log& log;

@@ -12,6 +12,16 @@ Tally::Chunk* Tally::make_chunk(std::size_t i) {
     return made;
 }
 
+std::uint64_t Tally::all_set_answers() const {
+    std::uint64_t sum = 0;
+    for (const auto& chunk : sets_) {
+        const auto* cells = chunk.load(std::memory_order_acquire);
+        if (cells == nullptr) continue;
+        for (const auto& cell : *cells) sum += cell.value();
+    }
+    return sum;
+}
+
 std::size_t Tally::column_of(std::uint16_t type) {
     for (std::size_t i = 0; i < other_type; ++i) {
         if (types[i] == type) return i;

@@ -55,6 +55,8 @@ public:
         const auto* cells = sets_[counter / chunk_cells].load(std::memory_order_acquire);
         return cells == nullptr ? 0 : (*cells)[counter % chunk_cells].value();
     }
+    // Of all sets that ever were.
+    [[nodiscard]] std::uint64_t all_set_answers() const;
 
 private:
     static constexpr std::size_t chunk_cells = 4'096;

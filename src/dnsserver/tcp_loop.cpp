@@ -193,11 +193,11 @@ bool TcpLoop::make_place(const dns::Address* client) {
 }
 
 void TcpLoop::remove(Guests::iterator guest, TcpEnd why) {
-    counts_.ended[static_cast<std::size_t>(why)].add();
     const auto client = per_client_.find(client_of(guest->second.connection->client()));
     if (--client->second == 0) per_client_.erase(client);
     guests_.erase(guest);
     counts_.open.store(guests_.size());
+    counts_.ended[static_cast<std::size_t>(why)].add();
 }
 
 void TcpLoop::look_around(MonotonicTime now) {
