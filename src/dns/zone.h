@@ -22,6 +22,11 @@ public:
     // The sets of exactly this name; null if it has none of its own (it may still exist: names below it may).
     [[nodiscard]] const Sets* find(const Name& name) const;
     [[nodiscard]] bool exists(const Name& name) const { return existing_.contains(name); }
+    // In order: visit(name, sets).
+    template <class Visit>
+    void for_each(const Visit& visit) const {
+        for (const auto& [name, sets] : sets_) visit(name, sets);
+    }
 
 private:
     Name apex_;

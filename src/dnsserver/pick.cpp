@@ -40,7 +40,7 @@ public:
 
 private:
     const Chain& chain_;
-    std::array<Target, max_health_names> targets_;
+    std::array<Target, dns::max_health_visits> targets_;
     unsigned size_ = 0;
     unsigned next_ = 0;
 };

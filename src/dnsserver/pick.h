@@ -33,9 +33,6 @@ private:
     unsigned size_ = 0;
 };
 
-// After so many names the search for a healthy one ends with "healthy": the same limit as in dns::resolve.
-inline constexpr std::size_t max_health_names = 256;
-
 // Room for the healthy ones of a set; large, so a worker has one for all its queries.
 using HealthMarks = std::bitset<max_variants + 1>;
 

@@ -230,9 +230,12 @@ void ZoneSet::Impl::store(CompiledZone& zone, const dns::Name& name, const dns::
         forget_counters(*replaced, entry);
         old_entries.push_back(replaced);
     }
-    const auto had = [&](auto&& what) { return replaced != nullptr && what(*replaced) ? 1U : 0U; };
-    zone.count += (entry->sets() != 0 ? 1U : 0U) - had([](const Entry& one) { return one.sets() != 0; });
-    if (!top) zone.cuts += (entry->has_ns() ? 1U : 0U) - had([](const Entry& one) { return one.has_ns(); });
+    const auto adjust = [&](std::size_t& count, bool now, bool before_that) {
+        if (now && !before_that) ++count;
+        if (!now && before_that) --count;
+    };
+    adjust(zone.count, entry->sets() != 0, replaced != nullptr && replaced->sets() != 0);
+    if (!top) adjust(zone.cuts, entry->has_ns(), replaced != nullptr && replaced->has_ns());
     if (top) {
         const auto* soa = soa_of(sets);
         zone.top = soa == nullptr ? nullptr : entry;
