@@ -130,7 +130,7 @@ void Answering::refer(const CompiledZone& zone, const Entry& cut, Outcome& outco
     outcome.authoritative = false;
     SetHead set;
     if (!cut.find(static_cast<std::uint16_t>(dns::RecordType::ns), set)) return;
-    const char* servers = cut.at(set.plain() ? set.offset : cut.variant(set, 0).records);
+    const char* servers = cut.first_records(set);
     writer_.own_suffix(cut.labels());
     if (!writer_.add(Section::authority, set.type, servers, 0)) return;
     const char* at = servers + records_head_bytes;
@@ -144,8 +144,7 @@ void Answering::refer(const CompiledZone& zone, const Entry& cut, Outcome& outco
         for (const auto type : {dns::RecordType::a, dns::RecordType::aaaa}) {
             SetHead addresses;
             if (!glue->find(static_cast<std::uint16_t>(type), addresses)) continue;
-            const auto records = addresses.plain() ? addresses.offset : glue->variant(addresses, 0).records;
-            writer_.add_at(Section::additional, position, addresses.type, glue->at(records));
+            writer_.add_at(Section::additional, position, addresses.type, glue->first_records(addresses));
         }
     }
 }

@@ -256,6 +256,19 @@ dns::Sets Entry::decode() const {
     return sets;
 }
 
+const char* Entry::first_records(const SetHead& set) const {
+    if (set.plain()) return at(set.offset);
+    const auto identifier = [&](const VariantHead& one) {
+        return std::string_view(at(one.identifier), one.identifier_size);
+    };
+    auto first = variant(set, 0);
+    for (unsigned v = 1; v < set.variants(); ++v) {
+        const auto one = variant(set, v);
+        if (identifier(one) < identifier(first)) first = one;
+    }
+    return at(first.records);
+}
+
 std::uint32_t Entry::counter_of(std::uint16_t type, std::string_view set_identifier) const {
     SetHead head;
     if (!find(type, head)) return 0;

@@ -105,6 +105,8 @@ public:
     [[nodiscard]] VariantHead variant(const SetHead& set, unsigned i) const {
         return read_as<VariantHead>(bytes() + set.offset + i * variant_head_bytes);
     }
+    // The Records of the set, or of its variant with the smallest identifier: where nothing is chosen (glue).
+    [[nodiscard]] const char* first_records(const SetHead& set) const;
     [[nodiscard]] const char* at(std::uint32_t offset) const { return bytes() + offset; }
 
     // Back to values.

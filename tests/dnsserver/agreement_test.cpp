@@ -153,7 +153,8 @@ RC_GTEST_PROP(Agreement, EveryAnswerIsOneOfTheOraclesAndNoneThatItCallsImpossibl
     for (int i = 0; i < 20; ++i) {
         const auto name = *some_name();
         const auto type = *rc::gen::element<unsigned>(1, 28, 5, 16, 2, 15, 255, 6);
-        const auto& [network, place] = client_places().at(*rc::gen::inRange<std::size_t>(0, client_places().size()));
+        const auto network = client_places().at(*rc::gen::inRange<std::size_t>(0, client_places().size())).first;
+        const auto place = places->place_of(dns::Prefix::parse(network).value().address);
         const auto resolution = dns::resolve(world.plain, {name_of(name), static_cast<std::uint16_t>(type)}, place);
         QueryOptions how;
         how.payload = 4096;
