@@ -162,6 +162,7 @@ void Resolver::answer_set(const Name& apex, const Name& owner, RecordType type, 
         step.branches.push_back(branch_of(variants[i], healthy[i], reasons[i]));
     if (choice.shares.empty()) {
         auto outcome = so_far;
+        outcome.by_place |= choice.by_place;
         add_soa(apex, outcome);
         return finish(step, std::move(outcome), Rcode::noerror,
                       fmt::format("{} {}: {}", owner.host(), type_text(type), choice.why));
@@ -172,6 +173,7 @@ void Resolver::answer_set(const Name& apex, const Name& owner, RecordType type, 
         branch.share = share.probability;
         auto outcome = so_far;
         outcome.probability *= share.probability;
+        outcome.by_place |= choice.by_place;
         // Chosen although nothing in it is healthy: then all of it answers.
         const auto& data = healthy[share.candidate].empty() ? variant.data : healthy[share.candidate];
         for (const auto& each : data) outcome.answer.push_back({owner, type, variant.ttl, each});

@@ -38,6 +38,9 @@ struct Outcome {
     double probability = 1;
     Rcode rcode = Rcode::noerror;
     bool authoritative = true;
+    // A place was asked for on the way. Where not, the answer may be given to anybody (RFC 7871: scope 0), even if
+    // another outcome of the same question depends on the place.
+    bool by_place = false;
     std::vector<Record> answer, authority, additional;
     std::vector<std::string> why;  // one line per step, for a person
 };
