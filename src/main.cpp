@@ -25,6 +25,7 @@
 #include "controller/event_expiry.h"
 #include "controller/garbage_collector.h"
 #include "controller/namespace_lifecycle.h"
+#include "dns_role.h"
 #include "net/server.h"
 #include "resource/kind.h"
 #include "store/embedded.h"
@@ -80,9 +81,14 @@ sigset_t block_signals() {
     return signals;
 }
 
-// A shell's soft limit is often 1,024 files; our limit on connections is far above. Connections are to run into their
+// How many connections there may be.
+struct Connections {
+    std::size_t http = 0, dns = 0;
+};
+
+// A shell's soft limit is often 1,024 files; our limits on connections are far above. Connections are to run into their
 // own limit, where the longest idle gives way, and not into that of the process, where nobody gets in.
-std::size_t connections_that_fit(std::size_t wanted) {
+Connections connections_that_fit(Connections wanted) {
     constexpr std::size_t other_files = 256;  // the store, logs, loops, clients that wait to be let in
     rlimit files{};
     if (getrlimit(RLIMIT_NOFILE, &files) != 0) return wanted;
@@ -90,7 +96,9 @@ std::size_t connections_that_fit(std::size_t wanted) {
     (void)setrlimit(RLIMIT_NOFILE, &files);
     if (getrlimit(RLIMIT_NOFILE, &files) != 0 || files.rlim_cur == RLIM_INFINITY) return wanted;
     const std::size_t allowed = files.rlim_cur;
-    return std::min(wanted, allowed - std::min(allowed / 2, other_files));
+    const std::size_t left = allowed - std::min(allowed / 2, other_files);
+    const std::size_t dns = std::min(wanted.dns, left / 8);
+    return {std::min(wanted.http, left - dns), dns};
 }
 
 // One name per data dir and machine: the data dir is ours alone (serve.lock), so after a crash we find our own name on
@@ -164,7 +172,7 @@ void reopen_files(apiserver::AuditLog* audit, apiserver::TokenFile* tokens, Log&
 
 // Until SIGTERM or SIGINT, which it returns. This thread has nothing else to do, so it also does what is due from time
 // to time.
-int wait_for_stop(const sigset_t& signals, apiserver::ApiServer& api, apiserver::AuditLog* audit,
+int wait_for_stop(const sigset_t& signals, apiserver::ApiServer& api, DnsRole* dns, apiserver::AuditLog* audit,
                   apiserver::TokenFile* tokens, Log& log) {
     const timespec pause{.tv_sec = maintenance_seconds, .tv_nsec = 0};
     for (;;) {
@@ -172,14 +180,25 @@ int wait_for_stop(const sigset_t& signals, apiserver::ApiServer& api, apiserver:
         if (received == SIGTERM || received == SIGINT) return received;
         if (received == SIGHUP) reopen_files(audit, tokens, log);
         api.maintain();
+        if (dns != nullptr) dns->maintain();
     }
+}
+
+// Where this process can be reached, for tools that find it by its data dir.
+Result<void> write_run_file(const std::filesystem::path& file, const std::string& url,
+                            const std::vector<std::string>& dns) {
+    std::string list;
+    for (const auto& address : dns) list += fmt::format("{}\"{}\"", list.empty() ? "" : ",", address);
+    return write_file(file, fmt::format("{{\"api\":\"{}\",\"dns\":[{}],\"pid\":{}}}\n", url, list, ::getpid()));
 }
 
 int serve(const cli::ServeOptions& options) {
     return_large_buffers();
     const sigset_t signals = block_signals();
     net::ServerOptions server_options;
-    server_options.max_connections = connections_that_fit(server_options.max_connections);
+    const auto connections = connections_that_fit(
+        {server_options.max_connections, options.dns ? dnsserver::TcpLimits{}.max_connections : 0});
+    server_options.max_connections = connections.http;
     Log log(options.log_level, options.log_format);
     Metrics metrics;
     const SystemClock clock;
@@ -197,6 +216,14 @@ int serve(const cli::ServeOptions& options) {
 
     auto store = open_store(options, log, metrics);
     if (!store) return failed(log, "cannot open the store", store.error());
+
+    // Before anything else: the world asks it, whatever becomes of the rest.
+    std::unique_ptr<DnsRole> dns;
+    if (options.dns) {
+        auto started = DnsRole::start(options, connections.dns, clock, random, log, metrics);
+        if (!started) return failed(log, "cannot serve DNS", started.error());
+        dns = std::move(*started);
+    }
 
     const resource::Kinds kinds = resource::make_kinds();
     apiserver::ApiOptions api_options;
@@ -245,20 +272,22 @@ int serve(const cli::ServeOptions& options) {
         return failed(log, "cannot apply the manifests of --apply", {Errc::invalid, {}, "see the messages above"});
     }
 
-    const std::string run = fmt::format("{{\"api\":\"{}\",\"pid\":{}}}\n", url, ::getpid());
-    if (auto written = write_file(options.data_dir / "run.json", run); !written) {
+    const auto dns_addresses = dns ? dns->addresses() : std::vector<std::string>{};
+    if (auto written = write_run_file(options.data_dir / "run.json", url, dns_addresses); !written) {
         return failed(log, "cannot write run.json", written.error());
     }
-    fmt::print("ready api={} kubeconfig={}\n", url, kubeconfig->string());
+    fmt::print("ready api={}{}{} kubeconfig={}\n", url, dns ? " dns=" : "", join(dns_addresses, ","),
+               kubeconfig->string());
     std::fflush(stdout);
     notify_service_manager("READY=1");
 
-    const int received = wait_for_stop(signals, api, audit.get(), tokens.get(), log);
+    const int received = wait_for_stop(signals, api, dns.get(), audit.get(), tokens.get(), log);
     log.info("stopping", {{"signal", received == SIGTERM ? "SIGTERM" : "SIGINT"}});
     notify_service_manager("STOPPING=1");
     api.drain();
     (*server)->shutdown(shutdown_grace);
     if (controllers) controllers->thread->stop();
+    if (dns) dns->stop();  // last: resolvers hear of nothing
     std::filesystem::remove(options.data_dir / "run.json", error);
     return 0;
 }

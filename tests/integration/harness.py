@@ -40,12 +40,14 @@ class Fairlead:
         self.wrapper = wrapper  # a command that execs the binary: ("prlimit", "--nofile=1024")
         self.process = None
         self.listen = "127.0.0.1:0"
+        self.dns_listen = "127.0.0.1:0"  # a test that passes --dns-listen or --roles decides for itself
 
     def start(self):
         (self.data / "run.json").unlink(missing_ok=True)
         self.log = open(self.data / "serve.log", "ab")
+        dns = () if "--dns-listen" in self.args else ("--dns-listen", self.dns_listen)
         self.process = subprocess.Popen(
-            [*self.wrapper, BINARY, "serve", "--data-dir", self.data, "--api-listen", self.listen, *self.args],
+            [*self.wrapper, BINARY, "serve", "--data-dir", self.data, "--api-listen", self.listen, *dns, *self.args],
             stdout=subprocess.PIPE, stderr=self.log, text=True)
         self.ready_line = ""
         for line in self.process.stdout:
@@ -58,7 +60,9 @@ class Fairlead:
         self.run = json.loads((self.data / "run.json").read_text())
         self.url = self.run["api"]
         self.host = self.url.removeprefix("https://")
-        self.listen = self.host  # a restart keeps the port, as an operator's would
+        self.listen = self.host  # a restart keeps the ports, as an operator's would
+        if self.run["dns"]:
+            self.dns_listen = self.run["dns"][0]
         return self
 
     def log_text(self):
@@ -122,6 +126,18 @@ class Fairlead:
         if check and result.returncode != 0:
             raise AssertionError(f"fairlead {' '.join(map(str, args))}: {result.stderr}{result.stdout}")
         return result
+
+
+    @property
+    def dns_port(self):
+        return self.dns_listen.rpartition(":")[2]
+
+    def dig(self, *args, tool="dig", check=True):
+        """What dig (or kdig) prints about an answer of this server."""
+        result = subprocess.run([tool, "@127.0.0.1", "-p", self.dns_port, *args], capture_output=True, text=True, timeout=60)
+        if check and result.returncode != 0:
+            raise AssertionError(f"{tool} {' '.join(args)}: {result.stdout}{result.stderr}")
+        return result.stdout
 
 
 class ServerTest(unittest.TestCase):

@@ -160,6 +160,7 @@ class Connections(HostileTest):
 class Crowd(HostileTest):
     """A server that may open few files: its limits are near."""
 
+    SERVE_ARGS = ("--roles", "api,controllers")
     FILES = 1024  # 768 connections, 576 watches, 288 of one user
 
     def test_a_full_house_lets_newcomers_in(self):

@@ -345,7 +345,7 @@ class Files(unittest.TestCase):
     def test_a_broken_token_file_stops_the_start(self):
         file = self.folder() / "tokens.csv"
         file.write_text("a,b,c\nx\n")
-        done = subprocess.run([BINARY, "serve", "--data-dir", file.parent / "data", "--api-listen", "127.0.0.1:0",
+        done = subprocess.run([BINARY, "serve", "--data-dir", file.parent / "data", "--api-listen", "127.0.0.1:0", "--dns-listen", "none",
                                "--token-auth-file", file], capture_output=True, text=True, timeout=60)
         self.assertEqual(1, done.returncode)
         self.assertIn("line 2: token, user and uid are expected, it has 1 of them", done.stderr)

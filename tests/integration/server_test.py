@@ -158,7 +158,7 @@ class Lifecycle(unittest.TestCase):
     def test_a_second_server_on_the_same_data_is_refused(self):
         server = Fairlead().start()
         self.addCleanup(server.remove)
-        second = subprocess.run([BINARY, "serve", "--data-dir", server.data, "--api-listen", "127.0.0.1:0"],
+        second = subprocess.run([BINARY, "serve", "--data-dir", server.data, "--api-listen", "127.0.0.1:0", "--dns-listen", "none"],
                                 capture_output=True, text=True, timeout=60)
         self.assertEqual(1, second.returncode)
         self.assertIn(str(server.process.pid), second.stderr)
@@ -166,7 +166,8 @@ class Lifecycle(unittest.TestCase):
     def test_a_memory_server_does_not_take_over_the_data_dir_of_another(self):
         server = Fairlead().start()
         self.addCleanup(server.remove)
-        second = subprocess.run([BINARY, "serve", "--data-dir", server.data, "--api-listen", "127.0.0.1:0", "--store", "memory:"],
+        second = subprocess.run([BINARY, "serve", "--data-dir", server.data, "--api-listen", "127.0.0.1:0", "--dns-listen", "none",
+                                 "--store", "memory:"],
                                 capture_output=True, text=True, timeout=60)
         self.assertEqual(1, second.returncode)
         self.assertIn(str(server.process.pid), second.stderr)
@@ -182,10 +183,31 @@ class Lifecycle(unittest.TestCase):
         server = Fairlead().start()
         self.addCleanup(server.remove)
         with tempfile.TemporaryDirectory() as folder:
-            second = subprocess.run([BINARY, "serve", "--data-dir", folder, "--api-listen", server.host],
+            second = subprocess.run([BINARY, "serve", "--data-dir", folder, "--api-listen", server.host, "--dns-listen", "none"],
                                     capture_output=True, text=True, timeout=60)
             self.assertEqual(1, second.returncode)
             self.assertIn(server.host, second.stderr)
+
+    def test_a_dns_address_in_use_is_said_with_what_to_do(self):
+        server = Fairlead().start()
+        self.addCleanup(server.remove)
+        with tempfile.TemporaryDirectory() as folder:
+            second = subprocess.run([BINARY, "serve", "--data-dir", folder, "--api-listen", "127.0.0.1:0", "--dns-listen",
+                                     server.dns_listen], capture_output=True, text=True, timeout=60)
+            self.assertEqual(1, second.returncode)
+            self.assertIn(f"cannot serve DNS", second.stderr)
+            self.assertIn(f"ss -lnp 'sport = :{server.dns_port}'", second.stderr)
+
+    def test_the_ready_line_and_the_run_file_name_all_addresses(self):
+        server = Fairlead("--dns-listen", "127.0.0.1:0", "--dns-listen", "[::1]:0").start()
+        self.addCleanup(server.remove)
+        self.assertEqual(2, len(server.run["dns"]))
+        self.assertIn(" dns=" + ",".join(server.run["dns"]) + " ", server.ready_line)
+        server.stop()
+        server.args = ("--dns-listen", "none")
+        server.start()
+        self.assertEqual([], server.run["dns"])
+        self.assertNotIn("dns=", server.ready_line)
 
     def test_restart_keeps_objects_revisions_and_certificates(self):
         server = Fairlead().start()

@@ -1,0 +1,49 @@
+// Everything that the role `dns` of the server is made of, in the order in which the parts need each other. Zones: the
+// store -> ... -> ZoneSet -> DnsServer's workers. Wiring only, like main.cpp.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/clock.h"
+#include "base/fwd.h"
+#include "base/random.h"
+#include "base/result.h"
+#include "cli/options.h"
+#include "dnsserver/correspondent.h"
+#include "dnsserver/dns_server.h"
+#include "dnsserver/place_keeper.h"
+#include "dnsserver/zone_set.h"
+
+namespace fairlead {
+
+class DnsRole {
+public:
+    // Answers from its data when it returns. `max_connections`: of TCP. Errors: those of an address, a thread, a file.
+    static Result<std::unique_ptr<DnsRole>> start(const cli::ServeOptions& options, std::size_t max_connections,
+                                                  const Clock& clock, Random& random, Log& log, Metrics& metrics);
+    DnsRole(const DnsRole&) = delete;
+    DnsRole& operator=(const DnsRole&) = delete;
+
+    // With the ports that were chosen.
+    [[nodiscard]] std::vector<std::string> addresses() const;
+    // What is due from time to time; called every few seconds by one thread.
+    void maintain();
+    // No answer after it.
+    void stop();
+
+private:
+    DnsRole(std::unique_ptr<dnsserver::PlaceKeeper> places, const cli::ServeOptions& options, const Clock& clock,
+            Random& random, Log& log, Metrics& metrics);
+
+    const dnsserver::AnswerSettings settings_;
+    dnsserver::ZoneSet zones_;
+    std::unique_ptr<dnsserver::PlaceKeeper> places_;
+    dnsserver::Correspondent correspondent_;
+    std::unique_ptr<dnsserver::DnsServer> server_;  // last: its threads use everything above
+};
+
+}  // namespace fairlead
