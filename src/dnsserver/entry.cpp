@@ -157,24 +157,6 @@ std::size_t count_labels(std::string_view wire) {
 
 }  // namespace
 
-RecordHead read_record_head(const char* at) {
-    RecordHead head;
-    head.target_hash = read_as<std::uint64_t>(at);
-    head.size = read_as<std::uint16_t>(at + 8);
-    head.keep = read_as<std::uint16_t>(at + 10);
-    head.shared = read_as<std::uint8_t>(at + 12);
-    return head;
-}
-
-RecordsHead read_records_head(const char* at) {
-    RecordsHead head;
-    head.ttl = read_as<std::uint32_t>(at);
-    head.healthy = read_as<std::uint16_t>(at + 4);
-    head.all = read_as<std::uint16_t>(at + 6);
-    head.served_bytes = read_as<std::uint32_t>(at + 8);
-    return head;
-}
-
 SharedSuffix shared_suffix(std::string_view name, std::string_view owner) {
     auto name_labels = count_labels(name);
     auto owner_labels = count_labels(owner);

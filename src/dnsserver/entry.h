@@ -68,8 +68,23 @@ inline constexpr std::size_t record_head_bytes = 13;
 inline constexpr std::size_t records_head_bytes = 12;
 inline constexpr std::size_t variant_head_bytes = sizeof(VariantHead);
 
-RecordHead read_record_head(const char* at);
-RecordsHead read_records_head(const char* at);
+inline RecordHead read_record_head(const char* at) {
+    RecordHead head;
+    head.target_hash = read_as<std::uint64_t>(at);
+    head.size = read_as<std::uint16_t>(at + 8);
+    head.keep = read_as<std::uint16_t>(at + 10);
+    head.shared = read_as<std::uint8_t>(at + 12);
+    return head;
+}
+
+inline RecordsHead read_records_head(const char* at) {
+    RecordsHead head;
+    head.ttl = read_as<std::uint32_t>(at);
+    head.healthy = read_as<std::uint16_t>(at + 4);
+    head.all = read_as<std::uint16_t>(at + 6);
+    head.served_bytes = read_as<std::uint32_t>(at + 8);
+    return head;
+}
 
 // RFC 3597 section 4: of our types these may be compressed, and in all of them the name comes last.
 inline bool ends_in_name(std::uint16_t type) { return type == 5 || type == 2 || type == 12 || type == 15; }

@@ -18,7 +18,8 @@ inline constexpr std::size_t max_labels = 127;  // of a name of 255 bytes
 // Where the labels of a name in wire form begin.
 struct Labels {
     unsigned count = 0;
-    std::array<std::uint8_t, max_labels + 1> at{};  // the last one is the end: where the root's 0 is
+    // The last one is the end: where the root's 0 is. Not cleared: only the first `count` + 1 are read.
+    std::array<std::uint8_t, max_labels + 1> at;  // NOLINT(cppcoreguidelines-pro-type-member-init)
 
     explicit Labels(std::string_view wire) {
         std::size_t position = 0;

@@ -11,14 +11,15 @@ constexpr auto ipv4 = static_cast<std::uint16_t>(dns::RecordType::a);
 constexpr auto ipv6 = static_cast<std::uint16_t>(dns::RecordType::aaaa);
 
 struct Target {
-    std::string_view name;
-    std::uint64_t hash = 0;
+    const char* name;
+    std::size_t size;
+    std::uint64_t hash;
 };
 
 // The target of the CNAME whose Records begin at `at`.
 Target target_of(const char* at) {
     const auto head = read_record_head(at + records_head_bytes);
-    return {{at + records_head_bytes + record_head_bytes, head.size}, head.target_hash};
+    return {at + records_head_bytes + record_head_bytes, head.size, head.target_hash};
 }
 
 // Names that remain to be looked at, and those that were: all of them by hash, so that none is taken twice.
@@ -40,7 +41,7 @@ public:
 
 private:
     const Chain& chain_;
-    std::array<Target, dns::max_health_visits> targets_;
+    std::array<Target, dns::max_health_visits> targets_;  // not cleared: most searches need one
     unsigned size_ = 0;
     unsigned next_ = 0;
 };
@@ -48,24 +49,25 @@ private:
 }  // namespace
 
 // The rule of dns::resolve: anything healthy that can be reached without going back into the chain.
-bool Picker::leads_somewhere(std::string_view target, std::uint64_t hash) const {
+bool Picker::leads_somewhere(const char* records) const {
     Search search(chain_);
-    search.add({target, hash});
+    search.add(target_of(records));
     while (!search.done()) {
-        const auto [name, name_hash] = search.next();
+        const auto& target = search.next();
+        const std::string_view name(target.name, target.size);
         const Labels labels(name);
         const auto* zone = table_.zone_of(name, labels);
         if (zone == nullptr || table_.cut_above(*zone, name, labels) != nullptr) return true;  // others answer for it
-        const auto* entry = table_.look_up(*zone, name, labels, name_hash);
+        const auto* entry = table_.look_up(*zone, name, labels, target.hash);
         if (entry == nullptr) continue;
         for (unsigned i = 0; i < entry->sets(); ++i) {
             const auto set = entry->set(i);
             if (set.type != cname && set.type != ipv4 && set.type != ipv6) continue;
             for (unsigned v = 0; v < std::max(1U, set.variants()); ++v) {
-                const char* records = entry->at(set.plain() ? set.offset : entry->variant(set, v).records);
-                if (read_records_head(records).healthy == 0) continue;
+                const char* next = entry->at(set.plain() ? set.offset : entry->variant(set, v).records);
+                if (read_records_head(next).healthy == 0) continue;
                 if (set.type != cname) return true;
-                if (!search.add(target_of(records))) return true;
+                if (!search.add(target_of(next))) return true;
             }
         }
     }
@@ -75,9 +77,7 @@ bool Picker::leads_somewhere(std::string_view target, std::uint64_t hash) const 
 bool Picker::healthy(const Entry& entry, const SetHead& set, const VariantHead& variant) const {
     const char* records = entry.at(variant.records);
     if (read_records_head(records).healthy == 0) return false;
-    if (set.type != cname) return true;
-    const auto target = target_of(records);
-    return leads_somewhere(target.name, target.hash);
+    return set.type != cname || leads_somewhere(records);
 }
 
 // Variants are in order of their places.

@@ -53,7 +53,8 @@ private:
     bool mark_healthy(const Entry& entry, const SetHead& set, Range range);
     int share_out(const Entry& entry, const SetHead& set, Range range);
     [[nodiscard]] bool healthy(const Entry& entry, const SetHead& set, const VariantHead& variant) const;
-    [[nodiscard]] bool leads_somewhere(std::string_view target, std::uint64_t hash) const;
+    // The Records of a CNAME.
+    [[nodiscard]] bool leads_somewhere(const char* records) const;
 
     const ZoneTable& table_;
     const Chain& chain_;

@@ -63,7 +63,15 @@ private:
     static constexpr std::size_t chunks = 1'024;  // as many sets as ZoneSet numbers
     using Chunk = std::array<Cell, chunk_cells>;
     Chunk* make_chunk(std::size_t i);
-    static std::size_t column_of(std::uint16_t type);
+    static std::size_t column_of(std::uint16_t type) {
+        static constexpr auto columns = [] {
+            std::array<std::uint8_t, 258> made{};
+            made.fill(other_type);
+            for (std::size_t i = 0; i < other_type; ++i) made[types[i]] = static_cast<std::uint8_t>(i);
+            return made;
+        }();
+        return type < columns.size() ? columns[type] : other_type;
+    }
     std::array<std::array<std::array<Cell, rcodes>, types.size()>, 2> queries_;
     std::array<std::atomic<Chunk*>, chunks> sets_{};
 };
