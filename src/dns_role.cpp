@@ -47,6 +47,10 @@ Result<std::unique_ptr<DnsRole>> DnsRole::start(const cli::ServeOptions& options
          .metrics = metrics});
     if (!started) return fail(std::move(started.error()));
     role->server_ = std::move(*started);
+    auto notifier =
+        dnsserver::Notifier::start({role->zones_.published(), clock, random, log, metrics}, role->server_->addresses());
+    if (!notifier) return fail(std::move(notifier.error()));
+    role->notifier_ = std::move(*notifier);
     return role;
 }
 

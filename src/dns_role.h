@@ -15,6 +15,7 @@
 #include "cli/options.h"
 #include "dnsserver/correspondent.h"
 #include "dnsserver/dns_server.h"
+#include "dnsserver/notifier.h"
 #include "dnsserver/place_keeper.h"
 #include "dnsserver/zone_set.h"
 
@@ -43,6 +44,7 @@ private:
     dnsserver::ZoneSet zones_;
     std::unique_ptr<dnsserver::PlaceKeeper> places_;
     dnsserver::Correspondent correspondent_;
+    std::unique_ptr<dnsserver::Notifier> notifier_;
     std::unique_ptr<dnsserver::DnsServer> server_;  // last: its threads use everything above
 };
 

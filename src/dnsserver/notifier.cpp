@@ -1,8 +1,6 @@
 #include "dnsserver/notifier.h"
 
-#include <arpa/inet.h>
 #include <fmt/core.h>
-#include <netinet/in.h>
 #include <poll.h>
 #include <sys/eventfd.h>
 #include <sys/socket.h>
@@ -18,6 +16,7 @@
 #include "base/random.h"
 #include "dns/bytes.h"
 #include "dnsserver/message_writer.h"
+#include "dnsserver/socket_address.h"
 #include "dnsserver/transfer.h"
 
 namespace fairlead::dnsserver {
@@ -32,45 +31,6 @@ constexpr std::size_t header_bytes = 12;
 constexpr unsigned opcode_mask = 0x7800;
 constexpr unsigned rcode_mask = 0xf;
 
-sockaddr_storage socket_address(const dns::Address& address, std::uint16_t port, socklen_t& size) {
-    sockaddr_storage storage{};
-    if (address.v6) {
-        sockaddr_in6 in{};
-        in.sin6_family = AF_INET6;
-        in.sin6_port = htons(port);
-        std::memcpy(&in.sin6_addr, address.bytes.data(), sizeof(in.sin6_addr));
-        std::memcpy(&storage, &in, size = sizeof(in));
-    } else {
-        sockaddr_in in{};
-        in.sin_family = AF_INET;
-        in.sin_port = htons(port);
-        std::memcpy(&in.sin_addr, address.bytes.data(), sizeof(in.sin_addr));
-        std::memcpy(&storage, &in, size = sizeof(in));
-    }
-    return storage;
-}
-
-dns::Address address_of(const sockaddr_storage& storage, std::uint16_t& port) {
-    dns::Address address;
-    if (storage.ss_family == AF_INET6) {
-        sockaddr_in6 in{};
-        std::memcpy(&in, &storage, sizeof(in));
-        std::memcpy(address.bytes.data(), &in.sin6_addr, sizeof(in.sin6_addr));
-        address.v6 = true;
-        port = ntohs(in.sin6_port);
-    } else {
-        sockaddr_in in{};
-        std::memcpy(&in, &storage, sizeof(in));
-        std::memcpy(address.bytes.data(), &in.sin_addr, sizeof(in.sin_addr));
-        port = ntohs(in.sin_port);
-    }
-    return address;
-}
-
-bool is_any(const dns::Address& address) {
-    return std::all_of(address.bytes.begin(), address.bytes.end(), [](unsigned char byte) { return byte == 0; });
-}
-
 std::string peer_text(const NotifyTarget& target) {
     const auto address = target.address.text();
     return target.address.v6 ? fmt::format("[{}]:{}", address, target.port)
@@ -79,47 +39,36 @@ std::string peer_text(const NotifyTarget& target) {
 
 }  // namespace
 
-class Notifier::Socket {
-public:
-    explicit Socket(int descriptor) : descriptor_(descriptor) {}
-    ~Socket() { ::close(descriptor_); }
-    Socket(const Socket&) = delete;
-    Socket& operator=(const Socket&) = delete;
-    [[nodiscard]] int get() const { return descriptor_; }
+namespace {
 
-    // Null if the machine does not have the family.
-    static Result<std::unique_ptr<Socket>> open(bool v6, const std::vector<dns::Address>& from) {
-        const int descriptor = ::socket(v6 ? AF_INET6 : AF_INET, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
-        if (descriptor < 0) return std::unique_ptr<Socket>();
-        auto result = std::make_unique<Socket>(descriptor);
-        const auto fits = [v6](const dns::Address& each) { return each.v6 == v6 && !is_any(each); };
-        const auto found = std::find_if(from.begin(), from.end(), fits);
-        if (found == from.end()) return result;
-        socklen_t size = 0;
-        const auto address = socket_address(*found, 0, size);
-        if (::bind(descriptor, reinterpret_cast<const sockaddr*>(&address), size) != 0) {
-            return fail(Errc::unavailable, fmt::format("cannot send from {}: {}", found->text(), std::strerror(errno)));
-        }
-        return result;
+// Empty if the machine does not have the family.
+Result<net::Fd> open_socket(bool v6, const std::vector<ListenAddress>& from) {
+    net::Fd socket(::socket(v6 ? AF_INET6 : AF_INET, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
+    const auto fits = [v6](const ListenAddress& each) { return each.address.v6 == v6 && !each.wildcard(); };
+    const auto found = std::find_if(from.begin(), from.end(), fits);
+    if (socket.get() < 0 || found == from.end()) return socket;
+    const auto address = to_socket(found->address, 0);
+    if (::bind(socket.get(), &address.any, size_of(v6)) != 0) {
+        return fail(Errc::unavailable,
+                    fmt::format("cannot send from {}: {}", found->address.text(), std::strerror(errno)));
     }
+    return socket;
+}
 
-private:
-    int descriptor_;
-};
+}  // namespace
 
 Notifier::Notifier(const Parts& parts) : parts_(parts) {}
 
-Result<std::unique_ptr<Notifier>> Notifier::start(const Parts& parts, const std::vector<dns::Address>& from) {
+Result<std::unique_ptr<Notifier>> Notifier::start(const Parts& parts, const std::vector<ListenAddress>& from) {
     std::unique_ptr<Notifier> notifier(new Notifier(parts));
-    auto v4 = Socket::open(false, from);
+    auto v4 = open_socket(false, from);
     if (!v4) return fail(std::move(v4.error()));
-    auto v6 = Socket::open(true, from);
+    auto v6 = open_socket(true, from);
     if (!v6) return fail(std::move(v6.error()));
-    const int bell = ::eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
-    if (bell < 0) return fail(Errc::internal, fmt::format("eventfd: {}", std::strerror(errno)));
+    notifier->bell_ = net::Fd(::eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC));
+    if (notifier->bell_.get() < 0) return fail(Errc::internal, fmt::format("eventfd: {}", std::strerror(errno)));
     notifier->v4_ = std::move(*v4);
     notifier->v6_ = std::move(*v6);
-    notifier->bell_ = std::make_unique<Socket>(bell);
     notifier->thread_ = std::thread([raw = notifier.get()] { raw->run(); });
     return notifier;
 }
@@ -137,7 +86,7 @@ Notifier::~Notifier() {
 void Notifier::wake() const {
     const std::uint64_t one = 1;
     // It can only fail when the bell rings already.
-    (void)!::write(bell_->get(), &one, sizeof(one));
+    (void)!::write(bell_.get(), &one, sizeof(one));
 }
 
 void Notifier::set_policy(std::shared_ptr<const TransferPolicy> policy) {
@@ -184,8 +133,7 @@ int Notifier::timeout_ms() const {
 
 void Notifier::run() {
     while (true) {
-        std::array<pollfd, 3> files{
-            {{bell_->get(), POLLIN, 0}, {v4_ ? v4_->get() : -1, POLLIN, 0}, {v6_ ? v6_->get() : -1, POLLIN, 0}}};
+        std::array<pollfd, 3> files{{{bell_.get(), POLLIN, 0}, {v4_.get(), POLLIN, 0}, {v6_.get(), POLLIN, 0}}};
         if (::poll(files.data(), files.size(), timeout_ms()) < 0 && errno != EINTR) {
             parts_.log.error("NOTIFY stops", {{"why", std::strerror(errno)}});
             return;
@@ -196,11 +144,11 @@ void Notifier::run() {
         }
         if ((files[0].revents & POLLIN) != 0) {
             std::uint64_t rings = 0;
-            (void)!::read(bell_->get(), &rings, sizeof(rings));
+            (void)!::read(bell_.get(), &rings, sizeof(rings));
             take_news();
         }
-        if (v4_ && files[1].revents != 0) receive(*v4_);
-        if (v6_ && files[2].revents != 0) receive(*v6_);
+        if (files[1].revents != 0) receive(v4_.get());
+        if (files[2].revents != 0) receive(v6_.get());
         send_due();
     }
 }
@@ -252,29 +200,25 @@ void Notifier::send(const NotifySchedule::Notice& notice, const Snapshot& zones)
         }
         sent.mac = dns::sign_request(message, key->second, parts_.clock.now());
     }
-    const auto& socket = target.address.v6 ? v6_ : v4_;
-    socklen_t size = 0;
-    const auto address = socket_address(target.address, target.port, size);
-    const auto written = socket ? ::sendto(socket->get(), message.data(), message.size(), 0,
-                                           reinterpret_cast<const sockaddr*>(&address), size)
-                                : -1;
-    if (written < 0) sent.trouble = socket ? std::strerror(errno) : "this machine does not have the address family";
+    const int socket = target.address.v6 ? v6_.get() : v4_.get();
+    const auto address = to_socket(target.address, target.port);
+    // Without a socket (the machine does not have the family) it fails as one that cannot be reached.
+    if (::sendto(socket, message.data(), message.size(), 0, &address.any, size_of(target.address.v6)) < 0) {
+        sent.trouble = std::strerror(errno);
+    }
     outstanding_.insert_or_assign(id, std::move(sent));
     count("fairlead_dns_notify_sent_total", "Notices of changes that were sent to secondaries.", target.zone);
 }
 
-void Notifier::receive(const Socket& socket) {
+void Notifier::receive(int socket) {
     std::array<char, max_notice_bytes * 2> buffer{};
     // Some at a time, so that a flood does not keep notices from being sent.
     for (int i = 0; i < 64; ++i) {
-        sockaddr_storage from{};
+        SocketAddress from{.v6 = {}};
         socklen_t size = sizeof(from);
-        const auto got =
-            ::recvfrom(socket.get(), buffer.data(), buffer.size(), 0, reinterpret_cast<sockaddr*>(&from), &size);
+        const auto got = ::recvfrom(socket, buffer.data(), buffer.size(), 0, &from.any, &size);
         if (got < 0) return;
-        std::uint16_t port = 0;
-        const auto address = address_of(from, port);
-        judge({buffer.data(), static_cast<std::size_t>(got)}, address, port);
+        judge({buffer.data(), static_cast<std::size_t>(got)}, from_socket(from), port_of(from));
     }
 }
 

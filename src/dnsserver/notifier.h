@@ -19,8 +19,10 @@
 #include "base/fwd.h"
 #include "base/result.h"
 #include "dns/tsig.h"
+#include "dnsserver/listen.h"
 #include "dnsserver/notify_schedule.h"
 #include "dnsserver/zone_set.h"
+#include "net/handles.h"
 
 namespace fairlead::dnsserver {
 
@@ -35,7 +37,7 @@ public:
     };
     // `from`: the addresses that the server answers at. Secondaries take notices only from the address of their
     // primary, so they are sent from the first of each family that is one; none: the system chooses.
-    static Result<std::unique_ptr<Notifier>> start(const Parts& parts, const std::vector<dns::Address>& from);
+    static Result<std::unique_ptr<Notifier>> start(const Parts& parts, const std::vector<ListenAddress>& from);
     ~Notifier();  // ends the thread
     Notifier(const Notifier&) = delete;
     Notifier& operator=(const Notifier&) = delete;
@@ -46,7 +48,6 @@ public:
     void zone_changed(const dns::Name& apex, std::uint32_t serial);
 
 private:
-    class Socket;
     struct Outstanding {
         NotifyTarget target;
         std::string mac;      // of the request; empty: not signed
@@ -59,7 +60,7 @@ private:
     void take_news();
     void send_due();
     void send(const NotifySchedule::Notice& notice, const Snapshot& zones);
-    void receive(const Socket& socket);
+    void receive(int socket);
     void judge(std::string_view reply, const dns::Address& from, std::uint16_t port);
     void give_up(const NotifyTarget& target);
     std::uint16_t new_id(const NotifyTarget& target);
@@ -69,7 +70,7 @@ private:
     void wake() const;
 
     Parts parts_;
-    std::unique_ptr<Socket> v4_, v6_, bell_;
+    net::Fd v4_, v6_, bell_;
 
     std::mutex mutex_;  // of the next three: what the thread has not seen yet
     std::shared_ptr<const TransferPolicy> new_policy_;
