@@ -19,6 +19,10 @@ inline constexpr std::size_t max_readers = 256;  // workers, connections' loops,
 
 template <class T>
 class Published {
+    struct alignas(64) Slot {
+        std::atomic<std::uint64_t> version{0};  // 0: holds nothing
+    };
+
 public:
     explicit Published(std::unique_ptr<const T> first) : held_(std::move(first)), current_(held_.get()) {}
     Published(const Published&) = delete;
@@ -70,9 +74,6 @@ public:
     };
 
 private:
-    struct alignas(64) Slot {
-        std::atomic<std::uint64_t> version{0};  // 0: holds nothing
-    };
     struct Old {
         std::uint64_t version;
         std::unique_ptr<const T> value;
