@@ -4,6 +4,7 @@
 
 #include <atomic>
 #include <exception>
+#include <map>
 
 #include "apiserver/access_review.h"
 #include "apiserver/call.h"
@@ -79,6 +80,8 @@ struct ApiServer::Impl {
     void route(const CallPtr& call);
     void route_other(const CallPtr& call);
     void route_resource(const CallPtr& call);
+    [[nodiscard]] const Endpoint* find_endpoint(std::string_view path) const;
+    void serve_endpoint(const CallPtr& call, const Endpoint& endpoint);
     bool authorized(const CallPtr& call);
     bool resolve(const CallPtr& call);
     void run(const CallPtr& call);
@@ -100,6 +103,7 @@ struct ApiServer::Impl {
     Discovery discovery;
     OpenApiEndpoint openapi;
     Health health;
+    std::map<std::string, Endpoint, std::less<>> endpoints;  // by path
     RequestMetrics request_metrics;
     std::string preparation_problem;
     std::atomic<bool> draining{false};
@@ -118,6 +122,10 @@ ApiServer::~ApiServer() = default;
 
 void ApiServer::add_ready_check(std::string name, std::function<std::optional<std::string>()> check) {
     impl_->health.add_ready(std::move(name), std::move(check));
+}
+
+void ApiServer::add_endpoint(std::string path, Endpoint endpoint) {
+    impl_->endpoints.emplace(std::move(path), std::move(endpoint));
 }
 
 void ApiServer::maintain() {
@@ -262,7 +270,27 @@ void ApiServer::Impl::route_other(const CallPtr& call) {
     if (OpenApiEndpoint::serves(path)) {
         return in_worker(call, [this, call] { call->finish(openapi.serve(call->info.path, call->request.headers)); });
     }
+    if (const auto* endpoint = find_endpoint(path)) {
+        return in_worker(call, [this, call, endpoint] { serve_endpoint(call, *endpoint); });
+    }
     call->finish(page_not_found());
+}
+
+const Endpoint* ApiServer::Impl::find_endpoint(std::string_view path) const {
+    for (auto end = path.size(); end != std::string_view::npos && end > 0; end = path.rfind('/', end - 1)) {
+        // Of everything below it: with the slash.
+        const auto found = endpoints.find(end == path.size() ? path : path.substr(0, end + 1));
+        if (found != endpoints.end()) return &found->second;
+    }
+    return nullptr;
+}
+
+void ApiServer::Impl::serve_endpoint(const CallPtr& call, const Endpoint& endpoint) {
+    auto parameters = query_parameters(call->info.query);
+    if (!parameters) return call->finish(parameters.error());
+    auto response = endpoint({call->info.path, std::move(*parameters)});
+    if (!response) return call->finish(from_error(response.error()));
+    call->finish(std::move(*response));
 }
 
 // Finds the kind and the verb; answers itself if there is no such thing.

@@ -9,6 +9,7 @@
 #include <optional>
 #include <string>
 
+#include "apiserver/endpoint.h"
 #include "base/fwd.h"
 #include "net/http.h"
 #include "resource/fwd.h"
@@ -48,6 +49,8 @@ public:
 
     // A named check of /readyz; nothing = fine, else why not. Before serving only.
     void add_ready_check(std::string name, std::function<std::optional<std::string>()> check);
+    // GET of `path`, or of everything below it if it ends with a slash. Before serving only.
+    void add_endpoint(std::string path, Endpoint endpoint);
     // What is due from time to time: the token file is read again if it changed, expired tokens are removed. Called
     // every few seconds by one thread; may wait for the disk.
     void maintain();

@@ -68,6 +68,7 @@ json::Array viewer_rules(const resource::Kinds& kinds) {
     }
     json::Array rules;
     for (const auto& [api_group, names] : resources) rules.push_back(rule(read, api_group, names));
+    rules.push_back(paths({"/dns/*"}));  // says of the DNSRecords what they come to
     return rules;
 }
 
@@ -148,7 +149,7 @@ std::vector<json::Value> default_roles(const resource::Kinds& kinds) {
         role("system:monitoring",
              {paths({"/healthz", "/healthz/*", "/livez", "/livez/*", "/metrics", "/readyz", "/readyz/*"})}),
         // No impersonate, escalate or bind: an admin gives others at most what he has himself.
-        role("fairlead-admin", {resource_wildcard(write), paths({"/metrics"})}),
+        role("fairlead-admin", {resource_wildcard(write), paths({"/metrics", "/dns/*"})}),
         role("fairlead-user", user_rules()),
         role("fairlead-router", router_rules()),
         role("fairlead-viewer", viewer_rules(kinds)),

@@ -123,6 +123,14 @@ std::string_view verb_name(Verb verb) {
     return "";
 }
 
+Outcome<std::map<std::string, std::string>> query_parameters(std::string_view query) {
+    auto list = parameters(query);
+    if (!list) return refuse(list.error());
+    std::map<std::string, std::string> result;
+    for (auto& p : *list) result.emplace(std::move(p.name), std::move(p.value));
+    return result;
+}
+
 Outcome<QueryOptions> parse_query(std::string_view query) {
     auto list = parameters(query);
     if (!list) return refuse(list.error());

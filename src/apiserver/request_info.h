@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -45,6 +46,9 @@ struct QueryOptions {
 
 // Errors: a number that is none (400).
 Outcome<QueryOptions> parse_query(std::string_view query);
+
+// All parameters of a query, the first of a repeated one. Errors: a broken escape (400).
+Outcome<std::map<std::string, std::string>> query_parameters(std::string_view query);
 
 struct RequestInfo {
     enum class Type {

@@ -109,6 +109,9 @@ TEST_F(AccessTest, TheDefaultRoles) {
         {{"vera"}, "GET", "/api/v1/secrets", 403},
         {{"vera"}, "GET", shop + "secrets/x", 403},
         {{"vera"}, "DELETE", real_routes + "/x", 403},
+        {{"vera"}, "GET", "/dns/explain", 404},  // allowed, but nobody brought it
+        {alice, "GET", "/dns/explain", 403},
+        {{"adam"}, "GET", "/dns/zones/example.com/export", 404},
         {alice, "GET", real_routes, 200},
         {alice, "DELETE", real_routes + "/x", 404},
         {alice, "DELETE", "/apis/networking.k8s.io/v1/namespaces/shop/ingresses/x", 404},

@@ -522,5 +522,30 @@ TEST(ErrorResponse, WordsTheHttpLayersRefusals) {
     EXPECT_EQ(ApiServer::error_response(503, "later").headers.get("Retry-After"), "1");
 }
 
+TEST(ApiServer, ServesEndpointsThatOthersBring) {
+    Server server;
+    const auto echo = [](const EndpointRequest& request) -> Result<net::Response> {
+        const auto fails = request.parameters.find("fail");
+        if (fails != request.parameters.end()) return fail(Errc::not_found, fails->second);
+        net::Response response;
+        response.body = request.path;
+        for (const auto& [name, value] : request.parameters) response.body += " " + name + "=" + value;
+        return response;
+    };
+    server.api.add_endpoint("/dns/explain", echo);
+    server.api.add_endpoint("/dns/zones/", echo);
+    EXPECT_EQ(server.get("/dns/explain?name=a.b&from=DE&name=c").body, "/dns/explain from=DE name=a.b");
+    EXPECT_EQ(server.get("/dns/zones/example.com/export").body, "/dns/zones/example.com/export");
+    EXPECT_EQ(server.get("/dns/zones/example.com").body, "/dns/zones/example.com");
+    const auto refused = server.get("/dns/explain?fail=no+such+thing");
+    EXPECT_EQ(refused.status, 404);
+    EXPECT_THAT(refused.body, testing::HasSubstr(R"("message":"no such thing","reason":"NotFound")"));
+    EXPECT_EQ(server.get("/dns/explain?name=%zz").status, 400);
+    for (const auto* path : {"/dns", "/dns/", "/dns/explain/more", "/dns/explainer", "/dns/zonesandmore/x"}) {
+        EXPECT_EQ(server.get(path).status, 404) << path;
+    }
+    EXPECT_EQ(server.send("POST", "/dns/explain").status, 404) << "they are for reading";
+}
+
 }  // namespace
 }  // namespace fairlead::apiserver

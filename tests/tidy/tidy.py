@@ -16,6 +16,7 @@ LAYERS = {
     "geo": {"base", "dns"},
     "net": {"base"},
     "dnsserver": {"base", "dns", "geo", "net"},
+    "dnsinfo": {"base", "json", "dns", "geo", "net", "dnsserver"},
     "dnsfeed": {"base", "json", "resource", "store", "dns", "dnsserver"},
     "control": {"base", "json", "resource", "store"},
     "controller": {"base", "json", "resource", "store", "dns", "control"},
