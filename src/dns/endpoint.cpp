@@ -221,6 +221,10 @@ Result<Claim> claim_of(const Endpoint& endpoint, std::size_t index, const ClaimT
         }
         claim.variant.ttl = static_cast<std::uint32_t>(*endpoint.ttl);
     }
+    if (endpoint.set_identifier.size() > max_identifier_bytes) {
+        return fail(Errc::invalid, field_of(index, "setIdentifier"),
+                    fmt::format("has {} bytes, more than {}", endpoint.set_identifier.size(), max_identifier_bytes));
+    }
     claim.variant.set_identifier = endpoint.set_identifier;
     if (!endpoint.properties.empty()) {
         const auto policy = policy_of(endpoint, index);

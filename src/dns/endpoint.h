@@ -19,6 +19,7 @@ namespace fairlead::dns {
 
 // What one answer can carry: a message has 65,535 bytes, of which header, question, chain and EDNS take their part.
 inline constexpr std::size_t max_set_bytes = 60'000;
+inline constexpr std::size_t max_identifier_bytes = 255;  // what a compiled set has room for
 
 struct Property {
     std::string name, value;
