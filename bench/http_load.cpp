@@ -24,7 +24,8 @@ using fairlead::parse_int;
 
 constexpr const char* usage = R"(usage: http_load --url URL [options]
   --url URL          http://host:port or https://host:port, with or without a path
-  --path PATTERN     path and query; {n} is the request's number, {c} the connection's
+  --path PATTERN     path and query; {n} is the request's number, {c} the connection's,
+                     {a} an address made of the request's number
   --method METHOD    default GET
   --body-file FILE   the body, with the same placeholders
   --body-size BYTES  a body of so many letters instead
@@ -47,7 +48,8 @@ struct Options {
 class Template {
 public:
     explicit Template(std::string text) : text_(std::move(text)) {
-        plain_ = text_.find("{n}") == std::string::npos && text_.find("{c}") == std::string::npos;
+        plain_ = true;
+        for (const auto* mark : {"{n}", "{c}", "{a}"}) plain_ = plain_ && text_.find(mark) == std::string::npos;
     }
     [[nodiscard]] std::string fill(std::int64_t number, std::int64_t client) const {
         if (plain_) return text_;
@@ -56,6 +58,9 @@ public:
             const auto mark = std::string_view(text_).substr(i, 3);
             if (mark == "{n}" || mark == "{c}") {
                 out += std::to_string(mark == "{n}" ? number : client);
+                i += 2;
+            } else if (mark == "{a}") {
+                out += fmt::format("10.{}.{}.{}", number >> 16 & 255, number >> 8 & 255, number & 255);
                 i += 2;
             } else {
                 out += text_[i];

@@ -7,9 +7,12 @@
   hostile   a good client's answers and the server's memory under ten attacks, beside nginx
   control   objects per second through an informer to a reconciler, and a relist after a lost watch (100,000 objects)
   memory    memory per object at 100,000 and 1,000,000 objects beside etcd's, and the time to start with 1,000,000
+  dns       answers per second and CPU per answer: plain, weighted, geo and chains, beside gdnsd, Knot and a UDP echo
+  dns-scale 1,000,000 names: memory, start, and changes served while 100,000 queries/s are answered
 
---seconds N sets the length of one measurement (default 5), --objects N the size of the large store. Everything runs on
-loopback in temporary folders; nothing here decides a test.
+--seconds N sets the length of one measurement (default 5), --objects N the size of the large store, --names N of the large
+zone, --rounds N how often the servers of `dns` take turns. Everything runs on loopback in temporary folders; nothing here
+decides a test.
 """
 
 import argparse
@@ -26,8 +29,10 @@ import time
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
-sys.path.insert(0, str(ROOT / "tests" / "integration"))
+sys.path[:0] = [str(ROOT / "tests" / "integration"), str(ROOT / "bench" / "dns")]
 import attacks  # noqa: E402
+import dns_scale  # noqa: E402
+import dns_speed  # noqa: E402
 from harness import ROUTES, Fairlead, until  # noqa: E402
 
 TOOLS = ROOT / "build" / "release" / "bench"
@@ -217,10 +222,13 @@ def control(options):
 
 def main():
     parser = argparse.ArgumentParser(prog="./dev bench", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    every = {"creates": creates, "reads": reads, "watch": watch, "hostile": attacks.run, "control": control, "memory": memory}
+    every = {"creates": creates, "reads": reads, "watch": watch, "hostile": attacks.run, "control": control, "memory": memory,
+             "dns": lambda options: dns_speed.run(options, TOOLS), "dns-scale": lambda options: dns_scale.run(options, TOOLS)}
     parser.add_argument("names", nargs="*", metavar="name")
     parser.add_argument("--seconds", type=int, default=5)
     parser.add_argument("--objects", type=int, default=1_000_000)
+    parser.add_argument("--names", type=int, default=1_000_000)
+    parser.add_argument("--rounds", type=int, default=5)
     options = parser.parse_args()
     for name in options.names or every:
         if name not in every:
