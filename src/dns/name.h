@@ -42,7 +42,7 @@ public:
     [[nodiscard]] Result<Name> child(std::string_view label) const;
 
     // Order of bytes of the wire form: total and stable, but not the canonical order of DNSSEC.
-    auto operator<=>(const Name&) const = default;
+    auto operator<=>(const Name&) const = default;  // NOLINT(modernize-use-nullptr): its mistake about <=>
 
 private:
     explicit Name(std::string wire) : wire_(std::move(wire)) {}

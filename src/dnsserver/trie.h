@@ -105,7 +105,9 @@ private:
     };
 
     static bool is_node(Slot slot) { return (slot & 1U) != 0; }
+    // NOLINTNEXTLINE(performance-no-int-to-ptr): the tag in the lowest bit is the point of a Slot
     static Node* node_of(Slot slot) { return reinterpret_cast<Node*>(slot - 1); }
+    // NOLINTNEXTLINE(performance-no-int-to-ptr)
     static const Leaf* leaf_of(Slot slot) { return reinterpret_cast<const Leaf*>(slot); }
     static Slot slot_of(const Node* node) { return reinterpret_cast<Slot>(node) | 1U; }
     static Slot slot_of(const Leaf* leaf) { return reinterpret_cast<Slot>(leaf); }
