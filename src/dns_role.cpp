@@ -14,6 +14,7 @@ DnsRole::DnsRole(std::unique_ptr<PlaceKeeper> places, const cli::ServeOptions& o
     : settings_{.version = options.dns_version, .identity = options.dns_id},
       zones_(random.next()),
       places_(std::move(places)),
+      info_(zones_, places_->published(), clock),
       correspondent_({zones_.published(), places_->published(), settings_, clock, log, metrics}, random.next()) {}
 
 Result<std::unique_ptr<DnsRole>> DnsRole::start(const cli::ServeOptions& options, std::size_t max_connections,
@@ -29,8 +30,14 @@ Result<std::unique_ptr<DnsRole>> DnsRole::start(const cli::ServeOptions& options
     server.tcp.max_connections = std::min(server.tcp.max_connections, max_connections);
     server.tcp.max_per_address = std::min(server.tcp.max_per_address, std::max<std::size_t>(1, max_connections / 4));
 
-    auto places = PlaceKeeper::start({}, clock, log, metrics);
-    if (!places) return fail(std::move(places.error()));
+    dnsserver::PlaceOptions known{.file = options.geoip, .overrides = {}};
+    for (const auto& text : options.geo_overrides) {
+        auto parsed = geo::parse_override(text);
+        if (!parsed) return fail(Errc::invalid, "--geo-override", std::move(parsed.error().message));
+        known.overrides.push_back(std::move(*parsed));
+    }
+    auto places = PlaceKeeper::start(std::move(known), clock, log, metrics);
+    if (!places) return fail(places.error().code, "--geoip", std::move(places.error().message));
     std::unique_ptr<DnsRole> role(new DnsRole(std::move(*places), options, clock, random, log, metrics));
     server.answers = role->settings_;
     auto started = DnsServer::start(

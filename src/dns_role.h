@@ -13,6 +13,7 @@
 #include "base/random.h"
 #include "base/result.h"
 #include "cli/options.h"
+#include "dnsinfo/zone_info.h"
 #include "dnsserver/correspondent.h"
 #include "dnsserver/dns_server.h"
 #include "dnsserver/notifier.h"
@@ -31,6 +32,10 @@ public:
 
     // With the ports that were chosen.
     [[nodiscard]] std::vector<std::string> addresses() const;
+    // What people may ask about the zones.
+    [[nodiscard]] const dnsinfo::ZoneInfo& info() const { return info_; }
+    // Reads the file of places again, changed or not. Of the thread that maintains.
+    void reload() { places_->reload(); }
     // What is due from time to time; called every few seconds by one thread.
     void maintain();
     // No answer after it.
@@ -43,6 +48,7 @@ private:
     const dnsserver::AnswerSettings settings_;
     dnsserver::ZoneSet zones_;
     std::unique_ptr<dnsserver::PlaceKeeper> places_;
+    dnsinfo::ZoneInfo info_;
     dnsserver::Correspondent correspondent_;
     std::unique_ptr<dnsserver::Notifier> notifier_;
     std::unique_ptr<dnsserver::DnsServer> server_;  // last: its threads use everything above

@@ -155,8 +155,9 @@ void return_large_buffers() {
     (void)mallopt(M_MMAP_THRESHOLD, 128 * 1024);  // NOLINT(concurrency-mt-unsafe): called before any thread is started
 }
 
-// What an operator may have changed under us: the audit log was rotated, the token file edited.
-void reopen_files(apiserver::AuditLog* audit, apiserver::TokenFile* tokens, Log& log) {
+// What an operator may have changed under us: the audit log was rotated, the token file edited, the places renewed.
+void reopen_files(DnsRole* dns, apiserver::AuditLog* audit, apiserver::TokenFile* tokens, Log& log) {
+    if (dns != nullptr) dns->reload();
     if (audit != nullptr) {
         if (auto done = audit->reopen(); !done) {
             log.warn("cannot reopen the audit log, the old file is used", {{"why", done.error().text()}});
@@ -178,7 +179,7 @@ int wait_for_stop(const sigset_t& signals, apiserver::ApiServer& api, DnsRole* d
     for (;;) {
         const int received = sigtimedwait(&signals, nullptr, &pause);
         if (received == SIGTERM || received == SIGINT) return received;
-        if (received == SIGHUP) reopen_files(audit, tokens, log);
+        if (received == SIGHUP) reopen_files(dns, audit, tokens, log);
         api.maintain();
         if (dns != nullptr) dns->maintain();
     }
@@ -190,6 +191,14 @@ Result<void> write_run_file(const std::filesystem::path& file, const std::string
     std::string list;
     for (const auto& address : dns) list += fmt::format("{}\"{}\"", list.empty() ? "" : ",", address);
     return write_file(file, fmt::format("{{\"api\":\"{}\",\"dns\":[{}],\"pid\":{}}}\n", url, list, ::getpid()));
+}
+
+// Requests -> ZoneInfo, on the API's worker threads.
+void add_dns_endpoints(apiserver::ApiServer& api, const dnsinfo::ZoneInfo& info) {
+    api.add_endpoint("/dns/explain",
+                     [&info](const apiserver::EndpointRequest& request) { return info.explain(request.parameters); });
+    api.add_endpoint("/dns/zones/",
+                     [&info](const apiserver::EndpointRequest& request) { return info.export_zone(request.path); });
 }
 
 int serve(const cli::ServeOptions& options) {
@@ -245,6 +254,8 @@ int serve(const cli::ServeOptions& options) {
     api_options.token_file = tokens.get();
     api_options.audit = audit.get();
     apiserver::ApiServer api(api_options, kinds, **store, clock, random, log, metrics);
+
+    if (dns) add_dns_endpoints(api, dns->info());
 
     std::optional<Controllers> controllers;
     if (options.controllers) {

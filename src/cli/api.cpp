@@ -193,4 +193,14 @@ Answer<void> Api::watch(const std::string& path, Query query, std::string_view a
     return {};
 }
 
+Answer<void> Api::text(const std::string& target, const std::function<bool(std::string_view)>& line) {
+    net::ClientRequest request;
+    request.target = target;
+    auto response = transport_.stream(request, line, std::nullopt);
+    if (!response) return tl::unexpected(unreached(std::move(response.error())));
+    show_warnings(response->headers);
+    if (response->status != 200) return tl::unexpected(failure_from(response->status, response->body));
+    return {};
+}
+
 }  // namespace fairlead::cli

@@ -56,6 +56,9 @@ public:
                        const std::function<bool(const json::Value&)>& event,
                        std::optional<std::chrono::milliseconds> limit);
 
+    // Each line of a text until `line` returns false.
+    Answer<void> text(const std::string& target, const std::function<bool(std::string_view)>& line);
+
     [[nodiscard]] Terminal& terminal() const { return terminal_; }
 
 private:

@@ -29,6 +29,7 @@ constexpr const char* examples = R"(Examples:
   fairlead apply -f examples/                   put manifests into it
   fairlead get routes                           see what there is
   fairlead describe route shop                  see why it is as it is
+  fairlead explain shop.example.com --from DE   see which DNS answers a client there gets, and why
   fairlead wait route/shop --for=condition=Ready
   fairlead get --help                           more about one command
 
@@ -79,6 +80,8 @@ public:
         add_watch();
         add_wait();
         add_token();
+        add_explain();
+        add_zone();
         add_version();
         add_completion();
     }
@@ -158,6 +161,8 @@ private:
     void add_wait();
     void add_token();
     void add_token_create(CLI::App& token);
+    void add_explain();
+    void add_zone();
     void add_version();
     void add_completion();
 
@@ -180,9 +185,11 @@ private:
     TokenCreateOptions token_create_;
     TokenListOptions token_list_;
     TokenRevokeOptions token_revoke_;
+    ExplainOptions explain_;
+    ZoneExportOptions zone_export_;
     VersionOptions version_;
     std::string dry_run_ = "none", validate_ = "strict", get_output_ = "table", watch_output_ = "text";
-    std::string token_output_ = "text";
+    std::string token_output_ = "text", explain_output_ = "text";
     std::string cascade_ = "background", version_output_ = "text", shell_;
 };
 
@@ -221,6 +228,13 @@ The file of --config is YAML with the names of the options:
     command->add_option("--dns-id", to.dns_id,
                         "What `dig CH TXT id.server` and `dig +nsid` are told: name this server among its siblings "
                         "(default: nothing)");
+    command->add_option(
+        "--geoip", to.geoip,
+        "MMDB file that tells where clients are (GeoLite2 City or the like); read again when it changes");
+    command
+        ->add_option("--geo-override", to.geo_overrides,
+                     "NETWORK=PLACE that the file has wrong or lacks, as 10.0.0.0/8=DE; repeatable")
+        ->allow_extra_args(false);
     command->add_option("--event-ttl", to.event_ttl,
                         "How long Events are kept after they were made or last happened (default 1h)");
     command->add_option("--token-auth-file", to.token_auth_file,
@@ -469,6 +483,48 @@ impersonate the user and each group.)");
                                        SystemRandom random;
                                        return run_token_create(token_create_, session, connection, random);
                                    });
+        };
+    });
+}
+
+void CommandLine::add_explain() {
+    auto* command = add("explain", "Show which DNS answers a name gets, how often, and why",
+                        R"(  fairlead explain shop.example.com
+  fairlead explain shop.example.com --from 192.0.2.1
+  fairlead explain shop.example.com --from US-CA --type AAAA
+  fairlead explain shop.example.com --from GEO-EU -o json)");
+    command->add_option("host", explain_.name, "The name that is asked for")->required();
+    command->add_option("--type", explain_.type, "Type of record: A (default), AAAA, CNAME, TXT, ... or ANY");
+    command->add_option("--from", explain_.from,
+                        "Whom to answer: an IP address, a country (DE), a subdivision (US-CA) or a continent (GEO-EU); "
+                        "else somebody at an unknown place");
+    command->add_option("-o,--output", explain_output_, "text (default) or json")
+        ->check(CLI::IsMember({"text", "json"}));
+    add_connection(*command, explain_.connection, false);
+    command->callback([this] {
+        explain_.json = explain_output_ == "json";
+        action_ = [this] {
+            return with_session(explain_.connection, terminal_,
+                                [this](Session& session) { return run_explain(explain_, session); });
+        };
+    });
+}
+
+void CommandLine::add_zone() {
+    auto* zone = add("zone", "Zones as they are served", "  fairlead zone export example.com > example.com.zone");
+    zone->require_subcommand(1);
+    auto* command = zone->add_subcommand("export", "Print a zone as RFC 1035 text, policies as comments");
+    command->footer(R"(Examples:
+  fairlead zone export example.com
+  fairlead zone export shop -n dns           the zone of the ManagedZone "shop"
+  fairlead zone export dns/shop              the same
+  fairlead zone export example.com | named-checkzone example.com /dev/stdin)");
+    command->add_option("zone", zone_export_.zone, "Domain name, or [NAMESPACE/]NAME of a ManagedZone")->required();
+    add_connection(*command, zone_export_.connection);
+    command->callback([this] {
+        action_ = [this] {
+            return with_session(zone_export_.connection, terminal_,
+                                [this](Session& session) { return run_zone_export(zone_export_, session); });
         };
     });
 }

@@ -19,6 +19,8 @@ int run_describe(const DescribeOptions& options, Session& session);
 int run_delete(const DeleteOptions& options, Session& session);
 int run_watch(const WatchOptions& options, Session& session);
 int run_wait(const WaitOptions& options, Session& session);
+int run_explain(const ExplainOptions& options, Session& session);
+int run_zone_export(const ZoneExportOptions& options, Session& session);
 // Prints the client's own version before the server is asked, so that it shows without one.
 int show_client_version(const VersionOptions& options, Terminal& terminal);
 int run_version(const VersionOptions& options, Session& session);

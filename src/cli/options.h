@@ -21,8 +21,10 @@ struct ServeOptions {
     std::vector<std::string> dns_listen = {"127.0.0.1:5300"};  // each ADDRESS:PORT; empty: no DNS
     std::optional<unsigned> dns_threads;                       // for UDP, of each address; nothing: by the machine
     bool dns_pin = false;
-    std::string dns_version;  // what CH TXT version.bind says; empty: refused
-    std::string dns_id;       // what CH TXT id.server and NSID say; empty: refused
+    std::string dns_version;                 // what CH TXT version.bind says; empty: refused
+    std::string dns_id;                      // what CH TXT id.server and NSID say; empty: refused
+    std::filesystem::path geoip;             // MMDB file; empty = none
+    std::vector<std::string> geo_overrides;  // each NETWORK=PLACE
     std::chrono::milliseconds event_ttl = std::chrono::hours(1);
     std::filesystem::path token_auth_file;  // empty = none
     std::filesystem::path audit_log;        // empty = off
@@ -116,6 +118,19 @@ struct TokenListOptions {
 struct TokenRevokeOptions {
     ConnectionOptions connection;
     std::vector<std::string> ids;
+};
+
+struct ExplainOptions {
+    ConnectionOptions connection;
+    std::string name;
+    std::string type = "A";
+    std::string from;  // an address or a place; empty = a place that is not known
+    bool json = false;
+};
+
+struct ZoneExportOptions {
+    ConnectionOptions connection;
+    std::string zone;  // a domain name, or [NAMESPACE/]NAME of a ManagedZone
 };
 
 struct VersionOptions {

@@ -86,6 +86,8 @@ Result<void> fill_dns(ServeOptions& options, const ServeArguments& arguments) {
     options.dns_pin = arguments.dns_pin;
     options.dns_version = arguments.dns_version.value_or("");
     options.dns_id = arguments.dns_id.value_or("");
+    options.geoip = arguments.geoip.value_or("");
+    options.geo_overrides = arguments.geo_overrides;
     constexpr std::size_t max_text = 255;  // one string of a TXT record
     for (const auto& [flag, text] : {std::pair{"--dns-version", &options.dns_version}, {"--dns-id", &options.dns_id}}) {
         if (text->size() > max_text) {
@@ -116,9 +118,11 @@ Result<void> fill_from_config(ServeArguments& arguments, std::string_view yaml) 
         {"audit-log", &arguments.audit_log},
         {"dns-threads", &arguments.dns_threads},
         {"dns-version", &arguments.dns_version},
-        {"dns-id", &arguments.dns_id}};
+        {"dns-id", &arguments.dns_id},
+        {"geoip", &arguments.geoip}};
     const std::map<std::string_view, std::vector<std::string>*> lists = {{"apply", &arguments.apply},
-                                                                         {"dns-listen", &arguments.dns_listen}};
+                                                                         {"dns-listen", &arguments.dns_listen},
+                                                                         {"geo-overrides", &arguments.geo_overrides}};
     for (const auto& member : *members) {
         const std::string_view name(member.key().data(), member.key().size());
         const auto where = fmt::format("line {}", document.line_of(name));

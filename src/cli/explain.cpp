@@ -1,0 +1,189 @@
+// `fairlead explain`: which DNS answers a name gets, as a tree of the names on the way.
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <ostream>
+
+#include "base/text.h"
+#include "cli/commands.h"
+#include "cli/session.h"
+
+namespace fairlead::cli {
+namespace {
+
+double number_at(const json::Value& value, std::string_view path) {
+    const auto* found = json::find(value, path);
+    if (found == nullptr) return 0;
+    if (found->is_double()) return found->get_double();
+    return static_cast<double>(json::int_at(value, path).value_or(0));
+}
+
+// "75%", "33.33%", "0.4%": as many digits as it takes, at most two behind the point.
+std::string percent(double share) {
+    auto text = fmt::format("{:.2f}", share * 100);
+    while (text.back() == '0') text.pop_back();
+    if (text.back() == '.') text.pop_back();
+    if (text == "0" && share > 0) return "<0.01%";
+    return text + "%";
+}
+
+std::vector<std::string> texts_at(const json::Value& value, std::string_view path) {
+    std::vector<std::string> texts;
+    const auto* found = json::find(value, path);
+    if (found == nullptr || !found->is_array()) return texts;
+    for (const auto& each : found->get_array()) {
+        if (each.is_string()) texts.push_back(printable(json::view(each.get_string())));
+    }
+    return texts;
+}
+
+std::string padded(std::string text, std::size_t width) {
+    const auto used = display_width(text);
+    if (used < width) text.append(width - used, ' ');
+    return text;
+}
+
+class Explanation {
+public:
+    explicit Explanation(const Terminal& terminal) : terminal_(terminal) {}
+
+    std::string text(const json::Value& said) {
+        head(said);
+        out_ += '\n';
+        if (const auto* way = json::find(said, "way")) step(*way, "", "");
+        out_ += '\n';
+        answers(said);
+        return std::move(out_);
+    }
+
+private:
+    void head(const json::Value& said);
+    void answers(const json::Value& said);
+    void step(const json::Value& one, const std::string& first, const std::string& rest);
+    [[nodiscard]] std::vector<std::string> cells(const json::Value& variant, std::string_view type) const;
+    static std::string at(const json::Value& value, std::string_view path) {
+        return printable(json::string_at(value, path));
+    }
+    void line(std::string_view label, std::string_view value) {
+        out_ += fmt::format("{}{}\n", terminal_.styled(padded(std::string(label), 9), Style::bold), value);
+    }
+
+    const Terminal& terminal_;
+    std::string out_;
+};
+
+void Explanation::head(const json::Value& said) {
+    line("Name:", fmt::format("{} {}", at(said, "name"), at(said, "type")));
+    line("Zone:", fmt::format("{}, serial {}", at(said, "zone"), json::int_at(said, "serial").value_or(0)));
+    std::vector<std::string> place;
+    for (const auto* part : {"client.place.continent", "client.place.country", "client.place.subdivision"}) {
+        if (auto text = at(said, part); !text.empty()) place.push_back(std::move(text));
+    }
+    const auto where = place.empty() ? std::string("an unknown place") : join(place, ", ");
+    const auto found_by = at(said, "client.foundBy");
+    if (found_by == "address") {
+        line("Client:",
+             fmt::format("{}, at {} (as all of {})", at(said, "client.from"), where, at(said, "client.network")));
+    } else if (found_by == "code") {
+        const bool lacks = at(said, "client.place.continent").empty() && !at(said, "client.place.country").empty();
+        line("Client:", fmt::format("somebody at {}{}", where, lacks ? "; the continent is not known" : ""));
+    } else {
+        line("Client:", "somebody at an unknown place (--from says who asks)");
+    }
+    if (!json::bool_at(said, "byPlace")) return line("Answer:", "the same for every place");
+    const auto scope = json::int_at(said, "scope");
+    line("Answer:", scope ? fmt::format("depends on the place; to a client subnet it has scope {}", *scope)
+                          : std::string("depends on the place"));
+}
+
+// Share, identifier, policy, TTL, data, why not.
+std::vector<std::string> Explanation::cells(const json::Value& variant, std::string_view type) const {
+    const bool chosen = json::find(variant, "whyNot") == nullptr;
+    std::vector<std::string> policy;
+    if (const auto geo = at(variant, "geo"); !geo.empty()) policy.push_back("geo " + geo);
+    if (const auto weight = json::int_at(variant, "weight")) policy.push_back(fmt::format("weight {}", *weight));
+    auto data = texts_at(variant, "data");
+    const auto unhealthy = texts_at(variant, "unhealthy");
+    for (auto& each : data) {
+        if (std::find(unhealthy.begin(), unhealthy.end(), each) != unhealthy.end()) {
+            each += terminal_.styled(" (unhealthy)", Style::red);
+        }
+    }
+    return {chosen ? percent(number_at(variant, "share")) : "-",
+            at(variant, "setIdentifier"),
+            join(policy, ", "),
+            fmt::format("TTL {}", json::int_at(variant, "ttl").value_or(0)),
+            fmt::format("{} {}", type, join(data, ", ")),
+            at(variant, "whyNot")};
+}
+
+// `first` stands before the line with the name, `rest` before all below it. Calls itself for each link of a chain.
+void Explanation::step(const json::Value& one, const std::string& first, const std::string& rest) {
+    const auto wildcard = at(one, "wildcard");
+    out_ += fmt::format("{}{}{}{}\n", first, terminal_.styled(at(one, "name"), Style::bold),
+                        wildcard.empty() ? "" : fmt::format(" (by {})", wildcard),
+                        terminal_.styled("  " + at(one, "why"), Style::dim));
+    const auto* variants = json::find(one, "variants");
+    if (variants == nullptr || !variants->is_array()) return;
+    const auto& list = variants->get_array();
+    std::vector<std::vector<std::string>> rows;
+    constexpr std::size_t aligned = 4;  // data and why not may be long, and stand as they come
+    std::vector<std::size_t> widths(aligned, 0);
+    for (const auto& variant : list) {
+        rows.push_back(cells(variant, at(one, "type")));
+        for (std::size_t i = 0; i < aligned; ++i) widths[i] = std::max(widths[i], display_width(rows.back()[i]));
+    }
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+        const auto& row = rows[i];
+        const bool last = i + 1 == rows.size();
+        std::string text = std::string(widths[0] - display_width(row[0]), ' ') + row[0];
+        for (std::size_t column = 1; column < aligned; ++column) {
+            if (widths[column] > 0) text += "  " + padded(row[column], widths[column]);
+        }
+        text += "  " + row[4];
+        const bool chosen = row[5].empty();
+        if (!chosen) text += "  not chosen: " + row[5];
+        out_ += fmt::format("{}{} {}\n", rest, last ? "└─" : "├─", chosen ? text : terminal_.styled(text, Style::dim));
+        if (const auto* next = json::find(list[i], "next")) {
+            const auto below = rest + (last ? "   " : "│  ");
+            step(*next, below + "└─ ", below + "   ");
+        }
+    }
+}
+
+void Explanation::answers(const json::Value& said) {
+    out_ += terminal_.styled("Answers:", Style::bold) + '\n';
+    const auto* outcomes = json::find(said, "outcomes");
+    if (outcomes == nullptr || !outcomes->is_array()) return;
+    for (const auto& outcome : outcomes->get_array()) {
+        // The records at the end of the chain are what the client came for.
+        std::vector<std::string> data;
+        if (const auto* answer = json::find(outcome, "answer"); answer != nullptr && answer->is_array()) {
+            const auto& records = answer->get_array();
+            for (const auto& record : records) {
+                if (at(record, "name") == at(records.back(), "name")) {
+                    data.push_back(fmt::format("{} {}", at(record, "type"), at(record, "data")));
+                }
+            }
+        }
+        const auto why = texts_at(outcome, "why");
+        if (data.empty() && !why.empty()) data.push_back(why.back());
+        const auto ttl = json::int_at(outcome, "ttl");
+        out_ += fmt::format("{:>8}  {}{}  {}\n", percent(number_at(outcome, "probability")), at(outcome, "rcode"),
+                            ttl ? fmt::format("  kept {} s", *ttl) : "", join(data, ", "));
+    }
+    if (!json::bool_at(said, "complete"))
+        out_ += "          and more: the tree has too many outcomes to show them all\n";
+}
+
+}  // namespace
+
+int run_explain(const ExplainOptions& options, Session& session) {
+    const auto said = session.api.get(
+        "/dns/explain" + query_string({{"name", options.name}, {"type", options.type}, {"from", options.from}}));
+    if (!said) return report(session, said.error());
+    session.terminal.out << (options.json ? json::pretty(*said) + '\n' : Explanation(session.terminal).text(*said));
+    return 0;
+}
+
+}  // namespace fairlead::cli
