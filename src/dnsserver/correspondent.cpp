@@ -193,12 +193,12 @@ std::unique_ptr<MessageSource> Correspondent::answer(std::string_view packet, co
 }
 
 std::unique_ptr<MessageSource> Correspondent::answer_signed_query(Request& request) {
-    ZoneSet::Reader zones(parts_.zones);
-    Places::Reader places(parts_.places);
     const std::size_t reserve = request.signer ? request.signer->record_bytes() : 0;
     std::string bytes;
     {
         const std::lock_guard lock(answer_mutex_);
+        ZoneSet::Reader zones(parts_.zones);
+        Places::Reader places(parts_.places);
         const auto made =
             answerer_.answer_unsigned(zones.pin(), places.pin().get(), request.packet, request.asker, reserve, buffer_);
         if (made.kind != Reply::Kind::message) return nullptr;
@@ -230,6 +230,7 @@ std::unique_ptr<MessageSource> Correspondent::answer_transfer(Request& request) 
     if (!may_copy(*policy(), *apex, request.asker.address, request.key)) {
         return refuse(request, *apex, "no transfer peer of the zone has this address and key");
     }
+    const std::lock_guard lock(reader_mutex_);
     auto reader = std::make_unique<ZoneSet::Reader>(parts_.zones);
     const auto& zones = reader->pin();
     const auto sets = zones.sets(*apex, *apex);

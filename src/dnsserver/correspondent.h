@@ -78,6 +78,9 @@ private:
     mutable std::mutex policy_mutex_;
     std::shared_ptr<const TransferPolicy> policy_;
 
+    // Places for readers of zones are few (max_readers): of all threads that come here one at a time takes one, which a
+    // transfer then keeps.
+    std::mutex reader_mutex_;
     std::mutex answer_mutex_;  // of the next three: signed queries are rare, one at a time is enough
     Tally tally_;
     Answerer answerer_;

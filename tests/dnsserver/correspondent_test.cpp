@@ -4,9 +4,12 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <atomic>
+#include <thread>
 
 #include "base/log.h"
 #include "base/metrics.h"
+#include "base/text.h"
 #include "decoded.h"
 #include "dns/zones.h"
 #include "dnsserver/transfer.h"
@@ -198,6 +201,37 @@ TEST_F(CorrespondentTest, ALongTransferIsOneVersionSignedAsAStream) {
     }));
     const auto again = all(signed_question("example.com", type_axfr));
     EXPECT_THAT(decode(again.front()).answer.front(), testing::HasSubstr(" 2 7200 900"));
+}
+
+TEST_F(CorrespondentTest, EachTransferIsOneVersionWhileTheZoneChanges) {
+    const auto apex = name_of("example.com");
+    const auto publish = [&](std::uint32_t serial) {
+        for (int i = 0; i < 50; ++i) put(fmt::format("h{}.example.com 60 TXT v{}", i, serial));
+        zones_.set_serial(apex, serial);
+        zones_.publish();
+    };
+    zones_.put(apex, name_of("www.example.com"), {});
+    publish(2);
+    std::atomic<bool> done{false};
+    std::thread writer([&] {
+        for (std::uint32_t serial = 3; !done; ++serial) publish(serial);
+    });
+    for (int i = 0; i < 50; ++i) {
+        std::vector<std::string> records;
+        for (const auto& message : all(signed_question("example.com", type_axfr))) {
+            const auto part = decode(message).answer;
+            records.insert(records.end(), part.begin(), part.end());
+        }
+        ASSERT_EQ(records.size(), 53U);
+        EXPECT_EQ(records.front(), records.back());
+        const auto version = split(records.front(), ' ')[5];
+        for (const auto& record : records) {
+            if (record.find(" TXT ") == std::string::npos) continue;
+            EXPECT_THAT(record, testing::EndsWith(fmt::format("\"v{}\"", version)));
+        }
+    }
+    done = true;
+    writer.join();
 }
 
 TEST_F(CorrespondentTest, TransfersAtOnceAreLimited) {
