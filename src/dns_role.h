@@ -1,5 +1,6 @@
 // Everything that the role `dns` of the server is made of, in the order in which the parts need each other. Zones: the
-// store -> ... -> ZoneSet -> DnsServer's workers. Wiring only, like main.cpp.
+// store -> Feed -> ZoneSet -> DnsServer's workers; verdicts: Feed -> VerdictBoard -> the controllers. Wiring only, like
+// main.cpp.
 #pragma once
 
 #include <cstdint>
@@ -13,6 +14,9 @@
 #include "base/random.h"
 #include "base/result.h"
 #include "cli/options.h"
+#include "dns/verdict.h"
+#include "dnsfeed/feed.h"
+#include "dnsfeed/feed_thread.h"
 #include "dnsinfo/zone_info.h"
 #include "dnsserver/correspondent.h"
 #include "dnsserver/dns_server.h"
@@ -26,7 +30,8 @@ class DnsRole {
 public:
     // Answers from its data when it returns. `max_connections`: of TCP. Errors: those of an address, a thread, a file.
     static Result<std::unique_ptr<DnsRole>> start(const cli::ServeOptions& options, std::size_t max_connections,
-                                                  const Clock& clock, Random& random, Log& log, Metrics& metrics);
+                                                  store::Store& store, const Clock& clock, Random& random, Log& log,
+                                                  Metrics& metrics);
     DnsRole(const DnsRole&) = delete;
     DnsRole& operator=(const DnsRole&) = delete;
 
@@ -38,12 +43,17 @@ public:
     void reload() { places_->reload(); }
     // What is due from time to time; called every few seconds by one thread.
     void maintain();
+    // What has become of records and zones, for the controllers.
+    dns::VerdictBoard& verdicts() { return verdicts_; }
+    // A name whose chain was found to lead nowhere. One thread.
+    std::optional<dns::Name> next_looped() { return server_->next_looped(); }
     // No answer after it.
     void stop();
 
 private:
     DnsRole(std::unique_ptr<dnsserver::PlaceKeeper> places, const cli::ServeOptions& options, const Clock& clock,
             Random& random, Log& log, Metrics& metrics);
+    [[nodiscard]] dnsfeed::FeedListener listener();
 
     const dnsserver::AnswerSettings settings_;
     dnsserver::ZoneSet zones_;
@@ -51,7 +61,11 @@ private:
     dnsinfo::ZoneInfo info_;
     dnsserver::Correspondent correspondent_;
     std::unique_ptr<dnsserver::Notifier> notifier_;
-    std::unique_ptr<dnsserver::DnsServer> server_;  // last: its threads use everything above
+    std::shared_ptr<const dnsserver::TransferPolicy> policy_;  // of the feed's thread
+    dns::VerdictBoard verdicts_;
+    std::unique_ptr<dnsfeed::Feed> feed_;
+    std::unique_ptr<dnsserver::DnsServer> server_;      // last but one: its threads use everything above
+    std::unique_ptr<dnsfeed::FeedThread> feed_thread_;  // so does this one
 };
 
 }  // namespace fairlead

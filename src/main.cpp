@@ -229,7 +229,7 @@ int serve(const cli::ServeOptions& options) {
     // Before anything else: the world asks it, whatever becomes of the rest.
     std::unique_ptr<DnsRole> dns;
     if (options.dns) {
-        auto started = DnsRole::start(options, connections.dns, clock, random, log, metrics);
+        auto started = DnsRole::start(options, connections.dns, **store, clock, random, log, metrics);
         if (!started) return failed(log, "cannot serve DNS", started.error());
         dns = std::move(*started);
     }

@@ -33,7 +33,7 @@ void VerdictBoard::on_news(std::function<void()> call) {
     news_ = std::move(call);
 }
 
-bool VerdictBoard::offer(const VerdictKey& key, Verdict verdict) {
+bool VerdictBoard::offer(const VerdictKey& key, ObjectVerdict verdict) {
     bool first = false;
     {
         const std::lock_guard lock(mutex_);
@@ -59,8 +59,8 @@ bool VerdictBoard::has_room() const {
     return waiting_.size() < limits_.verdicts;
 }
 
-std::vector<std::pair<VerdictKey, Verdict>> VerdictBoard::take(std::size_t max) {
-    std::vector<std::pair<VerdictKey, Verdict>> taken;
+std::vector<std::pair<VerdictKey, ObjectVerdict>> VerdictBoard::take(std::size_t max) {
+    std::vector<std::pair<VerdictKey, ObjectVerdict>> taken;
     bool room = false;
     {
         const std::lock_guard lock(mutex_);

@@ -36,12 +36,12 @@ struct ZoneFacts {
     bool operator==(const ZoneFacts&) const = default;
 };
 
-struct Verdict {
+struct ObjectVerdict {
     VerdictState state = VerdictState::served;
     std::string message;
     std::int64_t generation = 0;    // of the object that it speaks of
     std::optional<ZoneFacts> zone;  // of a ManagedZone that is served
-    bool operator==(const Verdict&) const = default;
+    bool operator==(const ObjectVerdict&) const = default;
 };
 
 enum class VerdictSubject : std::uint8_t { record, zone };
@@ -69,7 +69,7 @@ public:
 
     // --- the feed ---
     // Replaces what waits under the same key. False if it is full.
-    bool offer(const VerdictKey& key, Verdict verdict);
+    bool offer(const VerdictKey& key, ObjectVerdict verdict);
     [[nodiscard]] bool has_room() const;
     std::vector<Name> take_questions();
     void report(ChainReport report);
@@ -78,7 +78,7 @@ public:
 
     // --- the controller ---
     // In the order in which the objects came up first.
-    std::vector<std::pair<VerdictKey, Verdict>> take(std::size_t max);
+    std::vector<std::pair<VerdictKey, ObjectVerdict>> take(std::size_t max);
     std::vector<ChainReport> take_reports();
     // Whose record is this name? Answered by a report, if there is one.
     void ask(const Name& name);
@@ -90,7 +90,7 @@ private:
 
     const VerdictLimits limits_;
     mutable std::mutex mutex_;
-    std::map<VerdictKey, Verdict> waiting_;
+    std::map<VerdictKey, ObjectVerdict> waiting_;
     std::deque<VerdictKey> order_;  // of the keys of waiting_
     bool refused_ = false;          // somebody found it full
     std::set<Name> questions_;

@@ -69,8 +69,8 @@ public:
     void say_more(dns::VerdictBoard& board);
 
     // Nothing: there is no such object, or it is not ours to judge.
-    [[nodiscard]] std::optional<dns::Verdict> verdict_of_record(std::string_view key) const;
-    [[nodiscard]] std::optional<dns::Verdict> verdict_of_zone(std::string_view key) const;
+    [[nodiscard]] std::optional<dns::ObjectVerdict> verdict_of_record(std::string_view key) const;
+    [[nodiscard]] std::optional<dns::ObjectVerdict> verdict_of_zone(std::string_view key) const;
     // Keys of the records that `name` comes from, itself or by a wildcard.
     std::vector<std::string> records_of(const dns::Name& name);
 
@@ -183,8 +183,8 @@ private:
     std::vector<dnsserver::TransferPeer> peers_of(Zone& zone, dnsserver::TransferPolicy& policy,
                                                   std::map<dns::Name, std::string>& owners) const;
     // book_verdicts.cpp
-    [[nodiscard]] dns::Verdict record_verdict(const Record& record, std::uint32_t id) const;
-    [[nodiscard]] std::optional<dns::Verdict> zone_verdict(const Zone& zone) const;
+    [[nodiscard]] dns::ObjectVerdict record_verdict(const Record& record, std::uint32_t id) const;
+    [[nodiscard]] std::optional<dns::ObjectVerdict> zone_verdict(const Zone& zone) const;
     void note_record(std::uint32_t id);
     void note_zone(std::uint32_t id);
     void set_serials(Changes& changes);

@@ -36,8 +36,8 @@ bool Book::judged(const Record& record) const {
     return record.zone == no_id || zone_list_[record.zone]->terms->builtin;
 }
 
-dns::Verdict Book::record_verdict(const Record& record, std::uint32_t id) const {
-    dns::Verdict verdict;
+dns::ObjectVerdict Book::record_verdict(const Record& record, std::uint32_t id) const {
+    dns::ObjectVerdict verdict;
     verdict.generation = record.generation;
     const auto found = troubles_.find(id);
     if (found == troubles_.end()) {
@@ -61,8 +61,8 @@ dns::Verdict Book::record_verdict(const Record& record, std::uint32_t id) const 
     return verdict;
 }
 
-std::optional<dns::Verdict> Book::zone_verdict(const Zone& zone) const {
-    dns::Verdict verdict;
+std::optional<dns::ObjectVerdict> Book::zone_verdict(const Zone& zone) const {
+    dns::ObjectVerdict verdict;
     verdict.generation = zone.generation;
     if (!zone.terms) {
         verdict.state = dns::VerdictState::invalid;
@@ -89,13 +89,13 @@ std::optional<dns::Verdict> Book::zone_verdict(const Zone& zone) const {
     return verdict;
 }
 
-std::optional<dns::Verdict> Book::verdict_of_record(std::string_view key) const {
+std::optional<dns::ObjectVerdict> Book::verdict_of_record(std::string_view key) const {
     const auto id = find_record(key);
     if (id == no_id || !judged(records_[id])) return std::nullopt;
     return record_verdict(records_[id], id);
 }
 
-std::optional<dns::Verdict> Book::verdict_of_zone(std::string_view key) const {
+std::optional<dns::ObjectVerdict> Book::verdict_of_zone(std::string_view key) const {
     const auto found = zone_ids_.find(key);
     if (found == zone_ids_.end()) return std::nullopt;
     return zone_verdict(*zone_list_[found->second]);

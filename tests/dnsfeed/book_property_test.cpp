@@ -51,7 +51,7 @@ store::ObjectRef random_secret(const std::string& key, store::Revision revision)
 }
 
 std::map<std::string, std::string> verdicts(const Book& book, const Objects& objects) {
-    const auto plain = [](const std::optional<dns::Verdict>& verdict) {
+    const auto plain = [](const std::optional<dns::ObjectVerdict>& verdict) {
         auto text = said(verdict);
         if (text.starts_with("Served")) text = "Served";
         if (verdict && verdict->zone) {

@@ -124,7 +124,7 @@ inline std::set<std::string> content(dnsserver::ZoneSet& zones) {
 }
 
 // "Served: served since serial 4"; "-": not ours to judge.
-inline std::string said(const std::optional<dns::Verdict>& verdict) {
+inline std::string said(const std::optional<dns::ObjectVerdict>& verdict) {
     if (!verdict) return "-";
     return fmt::format("{}: {}", dns::reason_of(verdict->state), verdict->message);
 }
