@@ -57,8 +57,7 @@ struct DnsServer::Impl {
             if (!opened) return fail(std::move(opened.error()));
             addresses.push_back(opened->address);
             for (auto& socket : opened->udp) {
-                udp.push_back(
-                    std::make_unique<UdpLoop>(std::move(socket), asked.address.v6, asked.wildcard(), worker_parts()));
+                udp.push_back(std::make_unique<UdpLoop>(std::move(socket), asked.address.v6, worker_parts()));
             }
             tcp_listeners.push_back(std::move(opened->tcp));
         }
