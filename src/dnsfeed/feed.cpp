@@ -67,6 +67,8 @@ Feed::Feed(const FeedParts& parts, FeedOptions options)
       options_(std::move(options)),
       book_(parts.zones, options_.book),
       counts_(std::make_unique<Counts>(parts.metrics)),
+      published_at_(parts.clock.monotonic()),
+      age_(parts.metrics.collect_with([this] { return age(); })),
       wake_(std::make_shared<Wake>()) {
     sources_[zones].table = resource::managed_zone_kind().table();
     sources_[secrets].table = resource::secret_kind().table();
@@ -290,7 +292,10 @@ void Feed::remove(Table table, std::string_view key) {
 
 void Feed::publish() {
     const auto changes = book_.publish(parts_.board);
-    if (!changes.serials.empty()) counts_->publications.add();
+    if (!changes.serials.empty()) {
+        counts_->publications.add();
+        published_at_ = parts_.clock.monotonic();
+    }
     collect_at_ = parts_.clock.monotonic() + first_collect;
     if (changes.policy && options_.listener.policy) options_.listener.policy(*changes.policy);
     if (options_.listener.changed) {
@@ -300,6 +305,14 @@ void Feed::publish() {
     for (std::size_t state = 0; state < counts_->states.size(); ++state) {
         counts_->states[state].set(static_cast<double>(book_.states()[state]));
     }
+}
+
+std::vector<SampleFamily> Feed::age() const {
+    const std::chrono::duration<double> age = parts_.clock.monotonic() - published_at_.load();
+    return {{"fairlead_dns_snapshot_age_seconds",
+             "Since the zones that are served were last changed, or the server started.",
+             SampleFamily::Kind::gauge,
+             {{{}, age.count()}}}};
 }
 
 void Feed::answer_questions() {

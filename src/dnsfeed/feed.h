@@ -92,6 +92,7 @@ private:
     void put(Table table, const store::ObjectRef& object);
     void remove(Table table, std::string_view key);
     void publish();
+    [[nodiscard]] std::vector<SampleFamily> age() const;
     void answer_questions();
     void failed(const Error& error);
     [[nodiscard]] std::optional<MonotonicTime> tidy();
@@ -106,6 +107,8 @@ private:
     std::optional<MonotonicTime> retry_at_, collect_at_;
     std::atomic<bool> loaded_{false};
     std::unique_ptr<Counts> counts_;
+    std::atomic<MonotonicTime> published_at_;
+    Metrics::Collecting age_;
     std::shared_ptr<Wake> wake_;
     std::vector<std::unique_ptr<store::Subscription>> subscriptions_;  // last: end the wake-ups first
 };

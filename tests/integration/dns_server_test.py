@@ -151,10 +151,10 @@ class Lookups(DnsTest):
 
 
 class Protocol(DnsTest):
-    def test_any_is_answered_with_little(self):
+    def test_any_is_answered_with_one_set(self):
         got = self.dig("www.example.com", "ANY", "+notcp")
-        self.assertEqual(("NOERROR", 1), (got.status, len(got.answer)), got.text)
-        self.assertIn("HINFO", got.answer[0])
+        self.assertEqual("NOERROR", got.status, got.text)
+        self.assertEqual(1, len({line.split()[3] for line in got.answer}), got.text)
 
     def test_other_zones_are_refused(self):
         for name in ("example.org", "com", "."):
