@@ -22,6 +22,7 @@
 #include "base/text.h"
 #include "cli/command_line.h"
 #include "control/control_thread.h"
+#include "controller/dns_status.h"
 #include "controller/event_expiry.h"
 #include "controller/garbage_collector.h"
 #include "controller/namespace_lifecycle.h"
@@ -122,8 +123,9 @@ control::ManagerOptions manager_options(const cli::ServeOptions& options) {
 // Everything that the role `controllers` is made of. Writes: reconciler -> Client -> LocalClient -> FencedStore -> the
 // store; reads: the store -> informers.
 struct Controllers {
-    Controllers(const cli::ServeOptions& options, const resource::Kinds& kinds, store::Store& store, const Clock& clock,
-                Random& random, Log& log, Metrics& metrics)
+    // `dns` may be null: then it is somebody else's, and so are the conditions of its resources.
+    Controllers(const cli::ServeOptions& options, const resource::Kinds& kinds, store::Store& store, DnsRole* dns,
+                const Clock& clock, Random& random, Log& log, Metrics& metrics)
         : fenced(store, fence, clock),
           client(kinds, fenced, clock, random),
           leases(kinds, store, clock, random),
@@ -135,6 +137,13 @@ struct Controllers {
         const controller::EventExpiryOptions expiry{options.event_ttl};
         manager.add("event-expiry",
                     [expiry](auto& context) { return std::make_unique<controller::EventExpiry>(context, expiry); });
+        if (dns != nullptr) {
+            manager.add("dns-status", [dns](auto& context) {
+                controller::DnsStatusOptions status;
+                status.next_looped = [dns] { return dns->next_looped(); };
+                return std::make_unique<controller::DnsStatus>(context, dns->verdicts(), std::move(status));
+            });
+        }
         thread.emplace(manager, clock);
     }
     [[nodiscard]] std::optional<std::string> problem() const {
@@ -259,7 +268,7 @@ int serve(const cli::ServeOptions& options) {
 
     std::optional<Controllers> controllers;
     if (options.controllers) {
-        controllers.emplace(options, kinds, **store, clock, random, log, metrics);
+        controllers.emplace(options, kinds, **store, dns.get(), clock, random, log, metrics);
         api.add_ready_check("controllers", [&controllers] { return controllers->problem(); });
     }
 

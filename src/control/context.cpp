@@ -32,6 +32,9 @@ void Context::watch(Informer& informer, const Informer::KeysOf& keys_of) {
     });
 }
 
+void Context::add_source(std::function<void()> poll) { manager_.sources_.push_back(std::move(poll)); }
+std::function<void()> Context::waker() const { return manager_.waker(); }
+
 const Clock& Context::clock() const { return manager_.parts_.clock; }
 Random& Context::random() { return manager_.parts_.random; }
 Log& Context::log() { return manager_.parts_.log; }

@@ -35,6 +35,10 @@ public:
     void watch(Informer& informer);
     // Every change of an object asks for the keys that `keys_of` names; it is asked about the state before and after.
     void watch(Informer& informer, const Informer::KeysOf& keys_of);
+    // News from elsewhere than the store: asked at every step in which the manager may act; enqueues keys.
+    void add_source(std::function<void()> poll);
+    // Makes the manager take a step; for whoever has such news. From any thread, also when the manager is gone.
+    [[nodiscard]] std::function<void()> waker() const;
 
     // --- while it runs ---
     [[nodiscard]] const std::string& name() const { return name_; }

@@ -63,6 +63,13 @@ void Manager::on_wake(std::function<void()> wake) {
     wake_->call = std::move(wake);
 }
 
+std::function<void()> Manager::waker() const {
+    return [wake = wake_] {
+        const std::lock_guard lock(wake->mutex);
+        if (wake->call) wake->call();
+    };
+}
+
 const resource::Kind& Manager::known_kind(const resource::Kind& kind) {
     if (const auto* found = parts_.kinds.find(kind.group, kind.version, kind.plural)) return *found;
     for (const auto& own : own_kinds_) {
@@ -75,10 +82,7 @@ Informer& Manager::informer(const resource::Kind& kind) {
     auto& slot = informers_[kind.table()];
     if (!slot) {
         const InformerParts parts{parts_.store, parts_.clock, parts_.random, parts_.log};
-        slot = std::make_unique<Informer>(known_kind(kind), parts, [wake = wake_] {
-            const std::lock_guard lock(wake->mutex);
-            if (wake->call) wake->call();
-        });
+        slot = std::make_unique<Informer>(known_kind(kind), parts, waker());
         pump_order_.push_back(slot.get());
         synced_ = false;
     }
@@ -137,6 +141,7 @@ bool Manager::pump_one() {
 // One key of one controller, or one event: each in its turn.
 bool Manager::run_one() {
     if (!may_act()) return false;
+    for (const auto& poll : sources_) poll();
     const auto turns = controllers_.size() + 1;
     for (std::size_t i = 0; i < turns; ++i) {
         const auto turn = next_controller_++ % turns;

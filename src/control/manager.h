@@ -96,6 +96,7 @@ private:
     void conclude(Controller& controller, const Key& key, const Result<Again>& result);
     [[nodiscard]] std::optional<MonotonicTime> next_due() const;
     bool may_act();
+    [[nodiscard]] std::function<void()> waker() const;
     const resource::Kind& known_kind(const resource::Kind& kind);
 
     ManagerParts parts_;
@@ -108,6 +109,7 @@ private:
     EventSink events_;
     std::unique_ptr<Elector> elector_;
     std::vector<std::unique_ptr<Controller>> controllers_;
+    std::vector<std::function<void()>> sources_;
     std::size_t next_pump_ = 0;
     std::size_t next_controller_ = 0;
     bool pump_first_ = true;

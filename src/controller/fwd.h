@@ -6,5 +6,6 @@ namespace fairlead::controller {
 class GarbageCollector;
 class NamespaceLifecycle;
 class EventExpiry;
+class DnsStatus;
 
 }  // namespace fairlead::controller

@@ -40,6 +40,7 @@ struct ObjectVerdict {
     VerdictState state = VerdictState::served;
     std::string message;
     std::int64_t generation = 0;    // of the object that it speaks of
+    std::uint64_t revision = 0;     // of the store, at which the object had this form
     std::optional<ZoneFacts> zone;  // of a ManagedZone that is served
     bool operator==(const ObjectVerdict&) const = default;
 };

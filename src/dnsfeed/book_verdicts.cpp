@@ -39,6 +39,7 @@ bool Book::judged(const Record& record) const {
 dns::ObjectVerdict Book::record_verdict(const Record& record, std::uint32_t id) const {
     dns::ObjectVerdict verdict;
     verdict.generation = record.generation;
+    verdict.revision = record.object->modified();
     const auto found = troubles_.find(id);
     if (found == troubles_.end()) {
         verdict.message = since_text(record.since);
@@ -64,6 +65,7 @@ dns::ObjectVerdict Book::record_verdict(const Record& record, std::uint32_t id) 
 std::optional<dns::ObjectVerdict> Book::zone_verdict(const Zone& zone) const {
     dns::ObjectVerdict verdict;
     verdict.generation = zone.generation;
+    verdict.revision = zone.object->modified();
     if (!zone.terms) {
         verdict.state = dns::VerdictState::invalid;
         verdict.message = zone.broken;
