@@ -41,7 +41,7 @@ struct Options {
     std::string queries;
     unsigned port = 0;
     double seconds = 3, warmup = 0.5;
-    std::size_t window = 128, sockets = 4;
+    std::size_t window = 128, sockets = 4, together = batch;
     std::uint64_t rate = 0;
     std::uint64_t timeout_ms = 1'000;
 };
@@ -187,7 +187,7 @@ private:
 
     // As many queries of one length as come in a row, in one send.
     bool send(Line& line) {
-        std::size_t most = std::min(line.free.size(), batch);
+        std::size_t most = std::min(line.free.size(), options_.together);
         if (options_.rate > 0) {
             const auto due = static_cast<std::uint64_t>(static_cast<double>(now_ - started_) / 1e9 *
                                                         static_cast<double>(options_.rate));
@@ -315,6 +315,8 @@ int main(int argc, char** argv) {
     app.add_option("--warmup", options.warmup, "seconds before it counts");
     app.add_option("--window", options.window, "outstanding queries");
     app.add_option("--sockets", options.sockets)->check(CLI::Range(1, 64));
+    app.add_option("--together", options.together, "queries in one send at most; 1: a packet each")
+        ->check(CLI::Range(std::size_t{1}, batch));
     app.add_option("--rate", options.rate, "queries per second instead of as many as come back");
     app.add_option("--timeout-ms", options.timeout_ms);
     CLI11_PARSE(app, argc, argv);

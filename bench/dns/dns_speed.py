@@ -16,10 +16,15 @@ SHAPES = {"plain": "10,000 addresses, 5 % wildcard, 5 % NXDOMAIN", "weighted": "
           "geo": "16 countries, client subnet", "smart": "host, lb, geography, weight, address in one answer"}
 
 
-def blast(tools, world, load, server, seconds):
+# Who asks: a forwarder or a load balancer with few ports, whose packets travel together; or many resolvers, a packet each.
+TOGETHER = []
+APART = ["--sockets", "64", "--together", "1"]
+
+
+def blast(tools, world, load, server, seconds, askers):
     before = dns_servers.cpu_seconds(server.pid)
     done = subprocess.run(["taskset", "-c", str(dns_servers.CLIENT_CORE), tools / "dns_blast", "--port", str(server.port), "--queries",
-                           world.queries[load], "--seconds", str(seconds)], capture_output=True, text=True, check=True)
+                           world.queries[load], "--seconds", str(seconds), *askers], capture_output=True, text=True, check=True)
     figures = json.loads(done.stdout)
     used = dns_servers.cpu_seconds(server.pid) - before
     figures["cpu_us"] = used / max(1, figures["total_received"]) * 1e6
@@ -42,7 +47,9 @@ def measure(tools, world, load, ours, options):
         for name, done in runs.items():
             server = start(name, tools, world, load, ours)
             try:
-                done.append(blast(tools, world, load, server, options.seconds))
+                one = blast(tools, world, load, server, options.seconds, TOGETHER)
+                apart = blast(tools, world, load, server, options.seconds, APART)
+                done.append(one | {"apart_" + key: apart[key] for key in ("qps", "cpu_us")})
             finally:
                 server.stop()
     return {name: {key: statistics.median(run[key] for run in done) for key in done[0]} for name, done in runs.items()}
@@ -60,7 +67,10 @@ def print_load(load, figures):
     verdict = "reached" if rate >= wanted_rate else "MISSED"
     print(f"  {rate:.2f} x the best peer ({best}); goal {wanted_rate:.2f}: {verdict}")
     goal = "" if wanted_cpu is None else f"; goal {wanted_cpu:.2f}: {'reached' if cpu <= wanted_cpu else 'MISSED'}"
-    print(f"  {cpu:.2f} x the echo's CPU per answer{goal}", flush=True)
+    print(f"  {cpu:.2f} x the echo's CPU per answer{goal}")
+    # The generator pays as much for each packet as the servers, so answers/s say little here; CPU per answer does.
+    print("  64 askers, a packet each, CPU us per answer: " +
+          ", ".join(f"{name} {one['apart_cpu_us']:.2f}" for name, one in figures.items()), flush=True)
 
 
 def run(options, tools):
