@@ -1,6 +1,8 @@
 // A load generator for DNS over UDP that costs less per query than the servers it measures, so that on a machine of two
 // cores the server is the bottleneck (dnsperf ends near 250,000 queries/s here). Runs of equally long queries go out in
-// one send (UDP_SEGMENT), answers are received in batches.
+// one send (UDP_SEGMENT), answers are received in batches. On loopback such a run reaches a server that asks for it
+// (UDP_GRO) in one piece: as from a forwarder that keeps its port, but unlike resolvers, which use a new port for each
+// query. --together 1 with many --sockets sends a packet for each query instead.
 //
 // Closed loop: --window queries are outstanding, and it never sleeps; give it a core. With --rate it sends so many a
 // second instead, and sleeps in between. Prints one line of JSON.
