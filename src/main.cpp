@@ -202,12 +202,17 @@ Result<void> write_run_file(const std::filesystem::path& file, const std::string
     return write_file(file, fmt::format("{{\"api\":\"{}\",\"dns\":[{}],\"pid\":{}}}\n", url, list, ::getpid()));
 }
 
-// Requests -> ZoneInfo, on the API's worker threads.
-void add_dns_endpoints(apiserver::ApiServer& api, const dnsinfo::ZoneInfo& info) {
-    api.add_endpoint("/dns/explain",
-                     [&info](const apiserver::EndpointRequest& request) { return info.explain(request.parameters); });
-    api.add_endpoint("/dns/zones/",
-                     [&info](const apiserver::EndpointRequest& request) { return info.export_zone(request.path); });
+// Requests -> ZoneInfo, on the API's worker threads. `info` is null where DNS is not served.
+void add_dns_endpoints(apiserver::ApiServer& api, const dnsinfo::ZoneInfo* info) {
+    const auto none = fail(Errc::unavailable, "this server does not serve DNS: see --roles and --dns-listen");
+    api.add_endpoint("/dns/explain", [info, none](const apiserver::EndpointRequest& request) -> Result<net::Response> {
+        if (info == nullptr) return none;
+        return info->explain(request.parameters);
+    });
+    api.add_endpoint("/dns/zones/", [info, none](const apiserver::EndpointRequest& request) -> Result<net::Response> {
+        if (info == nullptr) return none;
+        return info->export_zone(request.path);
+    });
 }
 
 int serve(const cli::ServeOptions& options) {
@@ -264,7 +269,7 @@ int serve(const cli::ServeOptions& options) {
     api_options.audit = audit.get();
     apiserver::ApiServer api(api_options, kinds, **store, clock, random, log, metrics);
 
-    if (dns) add_dns_endpoints(api, dns->info());
+    add_dns_endpoints(api, dns ? &dns->info() : nullptr);
 
     std::optional<Controllers> controllers;
     if (options.controllers) {

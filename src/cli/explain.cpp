@@ -61,6 +61,7 @@ private:
     void answers(const json::Value& said);
     void step(const json::Value& one, const std::string& first, const std::string& rest);
     [[nodiscard]] std::vector<std::string> cells(const json::Value& variant, std::string_view type) const;
+    static std::string why(const json::Value& one);
     static std::string at(const json::Value& value, std::string_view path) {
         return printable(json::string_at(value, path));
     }
@@ -117,12 +118,26 @@ std::vector<std::string> Explanation::cells(const json::Value& variant, std::str
             at(variant, "whyNot")};
 }
 
+// Of a set without a policy there is nothing to say, and a reason need not name the name again.
+std::string Explanation::why(const json::Value& one) {
+    const auto* variants = json::find(one, "variants");
+    if (variants != nullptr && variants->is_array() && variants->get_array().size() == 1) {
+        const auto& only = variants->get_array()[0];
+        const bool policy = json::find(only, "setIdentifier") != nullptr || json::find(only, "geo") != nullptr ||
+                            json::find(only, "weight") != nullptr || json::find(only, "unhealthy") != nullptr;
+        if (!policy) return {};
+    }
+    auto text = at(one, "why");
+    const auto name = at(one, "name") + " ";
+    return "  " + (text.starts_with(name) ? text.substr(name.size()) : text);
+}
+
 // `first` stands before the line with the name, `rest` before all below it. Calls itself for each link of a chain.
 void Explanation::step(const json::Value& one, const std::string& first, const std::string& rest) {
     const auto wildcard = at(one, "wildcard");
-    out_ += fmt::format("{}{}{}{}\n", first, terminal_.styled(at(one, "name"), Style::bold),
-                        wildcard.empty() ? "" : fmt::format(" (by {})", wildcard),
-                        terminal_.styled("  " + at(one, "why"), Style::dim));
+    out_ +=
+        fmt::format("{}{}{}{}\n", first, terminal_.styled(at(one, "name"), Style::bold),
+                    wildcard.empty() ? "" : fmt::format(" (by {})", wildcard), terminal_.styled(why(one), Style::dim));
     const auto* variants = json::find(one, "variants");
     if (variants == nullptr || !variants->is_array()) return;
     const auto& list = variants->get_array();
@@ -155,6 +170,9 @@ void Explanation::answers(const json::Value& said) {
     out_ += terminal_.styled("Answers:", Style::bold) + '\n';
     const auto* outcomes = json::find(said, "outcomes");
     if (outcomes == nullptr || !outcomes->is_array()) return;
+    constexpr std::size_t aligned = 3;
+    std::vector<std::vector<std::string>> rows;
+    std::vector<std::size_t> widths(aligned, 0);
     for (const auto& outcome : outcomes->get_array()) {
         // The records at the end of the chain are what the client came for.
         std::vector<std::string> data;
@@ -169,11 +187,15 @@ void Explanation::answers(const json::Value& said) {
         const auto why = texts_at(outcome, "why");
         if (data.empty() && !why.empty()) data.push_back(why.back());
         const auto ttl = json::int_at(outcome, "ttl");
-        out_ += fmt::format("{:>8}  {}{}  {}\n", percent(number_at(outcome, "probability")), at(outcome, "rcode"),
-                            ttl ? fmt::format("  kept {} s", *ttl) : "", join(data, ", "));
+        rows.push_back({percent(number_at(outcome, "probability")), at(outcome, "rcode"),
+                        ttl ? fmt::format("kept {} s", *ttl) : std::string("not kept"), join(data, ", ")});
+        for (std::size_t i = 0; i < aligned; ++i) widths[i] = std::max(widths[i], rows.back()[i].size());
     }
-    if (!json::bool_at(said, "complete"))
-        out_ += "          and more: the tree has too many outcomes to show them all\n";
+    for (const auto& row : rows) {
+        out_ += fmt::format("  {:>{}}  {:<{}}  {:<{}}  {}\n", row[0], widths[0], row[1], widths[1], row[2], widths[2],
+                            row[3]);
+    }
+    if (!json::bool_at(said, "complete")) out_ += "  and more: the tree has too many outcomes to show them all\n";
 }
 
 }  // namespace

@@ -78,6 +78,14 @@ INSTANTIATE_TEST_SUITE_P(
         UsageRow{"client_version", {"version", "--client"}, 0}),
     [](const auto& row) { return row.param.name; });
 
+TEST(CommandLine, ServeLearnsOfPlaces) {
+    const auto ran =
+        run_line({"serve", "--geoip", "a.mmdb", "--geo-override", "10.0.0.0/8=DE", "--geo-override", "192.0.2.0/24=*"});
+    ASSERT_TRUE(ran.served);
+    EXPECT_EQ(ran.served->geoip, "a.mmdb");
+    EXPECT_EQ(ran.served->geo_overrides, (std::vector<std::string>{"10.0.0.0/8=DE", "192.0.2.0/24=*"}));
+}
+
 TEST(CommandLine, EveryHelpTeachesByExample) {
     for (const auto* command :
          {"serve", "apply", "get", "describe", "delete", "watch", "wait", "token", "version", "completion"}) {
@@ -136,7 +144,8 @@ TEST(CommandLine, ConfigFillsWhatIsNotTyped) {
     const auto file = std::filesystem::path(testing::TempDir()) / "fairlead_config_test.yaml";
     std::ofstream(file) << "api-listen: 127.0.0.1:1\nstore: 'memory:'\napply: [x, z]\n"
                            "token-auth-file: t.csv\naudit-log: a.log\n"
-                           "dns-listen: ['127.0.0.1:0', '[::1]:0']\ndns-threads: 3\ndns-pin: true\ndns-id: fra1\n";
+                           "dns-listen: ['127.0.0.1:0', '[::1]:0']\ndns-threads: 3\ndns-pin: true\ndns-id: fra1\n"
+                           "geoip: places.mmdb\ngeo-overrides: [10.0.0.0/8=DE, '192.0.2.0/24=*']\n";
     const auto ran = run_line({"serve", "--config", file.string(), "--api-listen", "127.0.0.1:2", "--data-dir", "/d"});
     ASSERT_TRUE(ran.served) << ran.err;
     EXPECT_EQ(ran.served->api_listen, "127.0.0.1:2");
@@ -145,6 +154,8 @@ TEST(CommandLine, ConfigFillsWhatIsNotTyped) {
     EXPECT_EQ(ran.served->token_auth_file, "t.csv");
     EXPECT_EQ(ran.served->audit_log, "a.log");
     EXPECT_EQ(ran.served->dns_listen, (std::vector<std::string>{"127.0.0.1:0", "[::1]:0"}));
+    EXPECT_EQ(ran.served->geoip, "places.mmdb");
+    EXPECT_EQ(ran.served->geo_overrides, (std::vector<std::string>{"10.0.0.0/8=DE", "192.0.2.0/24=*"}));
     EXPECT_EQ(ran.served->dns_threads, 3U);
     EXPECT_TRUE(ran.served->dns_pin);
     EXPECT_EQ(ran.served->dns_id, "fra1");

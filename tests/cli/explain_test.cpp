@@ -57,8 +57,8 @@ TEST_F(Explain, ShowsTheWayAsATree) {
               "└─    -  US  geo US      TTL 300  CNAME us.example.com.  not chosen: US does not cover the place\n"
               "\n"
               "Answers:\n"
-              "     75%  NOERROR  kept 60 s  A 192.0.2.1\n"
-              "     25%  NXDOMAIN  kept 50 s  gone.example.com does not exist\n");
+              "  75%  NOERROR   kept 60 s  A 192.0.2.1\n"
+              "  25%  NXDOMAIN  kept 50 s  gone.example.com does not exist\n");
 }
 
 TEST_F(Explain, GivesTheServersJson) {
@@ -76,6 +76,7 @@ TEST_F(Explain, SaysThatNothingIsKnownOfTheClient) {
     EXPECT_EQ(run_explain(options, session), 0);
     EXPECT_THAT(out(), HasSubstr("Client:  somebody at an unknown place (--from says who asks)\n"
                                  "Answer:  the same for every place\n"));
+    EXPECT_THAT(out(), HasSubstr("\na.example  does not exist\n"));
     EXPECT_THAT(out(), HasSubstr("and more"));
 }
 

@@ -94,7 +94,7 @@ class ExplainTest(unittest.TestCase):
         for line in ("Zone:    example.com, serial ", "Client:  somebody at EU, FR",
                      "europe", "not chosen: DE does not cover the place", "not chosen: GEO-EU is smaller and comes first",
                      "75%  c1  weight 120  TTL 60  A 192.0.2.11", "25%  c2  weight 40   TTL 50  A 192.0.2.12",
-                     "     75%  NOERROR  kept 60 s  A 192.0.2.11"):
+                     "  75%  NOERROR  kept 60 s  A 192.0.2.11"):
             self.assertIn(line, text)
 
     def test_explains_over_kubectl(self):
@@ -177,6 +177,14 @@ class ExplainTest(unittest.TestCase):
         server.process.send_signal(signal.SIGHUP)
         until(lambda: not german(), "the old places again")
         self.assertEqual(1, server.log_text().count("cannot load the places"))
+
+    def test_a_server_without_dns_says_so(self):
+        server = Fairlead("--store", "memory:", "--roles", "api").start()
+        self.addCleanup(server.remove)
+        for command in (("explain", "a.example"), ("zone", "export", "a.example")):
+            result = server.cli(*command, check=False)
+            self.assertEqual(1, result.returncode)
+            self.assertIn("this server does not serve DNS", result.stderr)
 
     def test_refuses_to_start_without_its_places(self):
         for flags, words in ((("--geoip", "/nonexistent.mmdb"), "/nonexistent.mmdb: No such file"),
