@@ -297,7 +297,8 @@ Reply Answerer::answer_query(const Snapshot& zones, const geo::Table* places, st
         asker.stream ? max_message_bytes
                      : std::max<std::size_t>(least_udp_payload, std::min(query.payload, settings_.udp_payload));
     const std::size_t kept = options.bytes() + signature.value_or(0);
-    ReplyWriter writer(out, most - kept, packet.substr(0, query.question_end));
+    // A long identity and the signature of a long key can take more than there is: then the answer is cut to nothing.
+    ReplyWriter writer(out, most - std::min(most, kept), packet.substr(0, query.question_end));
     unsigned rcode = noerror;
     bool authoritative = false;
     unsigned scope = 0;

@@ -11,14 +11,16 @@ namespace {
 
 // "12 34" -> two bytes; everything else than hex digits is skipped.
 std::string bytes(std::string_view text) {
+    constexpr std::string_view digits = "0123456789abcdef";
     std::string out;
-    std::string digits;
+    unsigned value = 1;  // 1 in front of the digits so far
     for (const char c : text) {
-        if (std::isxdigit(static_cast<unsigned char>(c)) != 0) digits += c;
-        if (digits.size() == 2) {
-            out += static_cast<char>(std::stoi(digits, nullptr, 16));
-            digits.clear();
-        }
+        const auto digit = digits.find(static_cast<char>(std::tolower(static_cast<unsigned char>(c))));
+        if (digit == std::string_view::npos) continue;
+        value = value << 4U | static_cast<unsigned>(digit);
+        if (value < 0x100) continue;
+        out += static_cast<char>(value & 0xff);
+        value = 1;
     }
     return out;
 }

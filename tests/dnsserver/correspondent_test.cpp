@@ -106,6 +106,25 @@ TEST_F(CorrespondentTest, LeavesRoomForTheSignatureInADatagram) {
     EXPECT_TRUE(dns::check_reply(messages[0], key_, mac_, clock_.now()));
 }
 
+TEST_F(CorrespondentTest, AnswersAlsoWhenSignatureAndOptionsTakeAllTheRoom) {
+    settings_.identity = std::string(255, 'x');
+    const std::string label(62, 'k');
+    auto key = key_;
+    key.name = name_of(label + "." + label + "." + label + "." + label);
+    auto policy = std::make_shared<TransferPolicy>();
+    policy->keys[key.name] = key;
+    correspondent_.set_policy(policy);
+    auto packet = question("www.example.com", 1);
+    packet[11] = 1;
+    packet.append("\0\0\x29\2\0\0\0\0\0\0\4\0\3\0\0", 15);  // EDNS, 512 bytes, who are you (NSID)
+    mac_ = dns::sign_request(packet, key, clock_.now());
+    const auto messages = all(packet, false);
+    ASSERT_EQ(messages.size(), 1U);
+    EXPECT_TRUE(decode(messages[0]).answer.empty());
+    EXPECT_TRUE((decode(messages[0]).flags & 0x0200U) != 0) << "truncated";
+    EXPECT_TRUE(dns::check_reply(messages[0], key, mac_, clock_.now()));
+}
+
 TEST_F(CorrespondentTest, SignatureTroubleIsNotAuth) {
     auto packet = signed_question("www.example.com", 1);
     packet[13] = 'v';
