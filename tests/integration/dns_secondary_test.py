@@ -147,6 +147,18 @@ class SecondaryTest(unittest.TestCase):
             self.assertIn(f'fairlead_dns_notify_acknowledged_total{{zone="{domain}"}}', metrics)
         self.assertIn('fairlead_dns_transfers_total{result="completed"}', metrics)
 
+    def test_3_they_catch_up_with_many_changes(self):
+        self.change("busy", "192.0.2.1")
+        path = "/apis/kuadrant.io/v1alpha1/namespaces/default/dnsrecords/{}-busy"
+        for i in range(100):
+            for domain, name in ZONES.items():
+                spec = {"endpoints": [endpoint(f"busy.{domain}", "A", f"198.51.100.{i}")]}
+                code, _, answer = self.server.request("PATCH", path.format(name), {"spec": spec},
+                                                      {"Content-Type": "application/merge-patch+json"})
+                self.assertEqual(code, 200, answer)
+        self.everywhere(["198.51.100.99"], "busy", "A")
+        self.in_step("after 100 changes")
+
     def test_4_only_peers_may_copy_and_only_with_the_key(self):
         copied = dig(self.primary, "-y", SIGN, "axfr", SIGNED)
         self.assertIn(f"www.{SIGNED}.", copied)
