@@ -20,6 +20,9 @@ namespace {
 
 constexpr std::string_view metadata_marker = "\xab\xcd\xefMaxMind.com";
 constexpr std::size_t separator_bytes = 16;  // between the tree and the data
+// A tree comes by each of its nodes once; one that shares branches, a few times; a broken one has circles, and 2^128
+// ways.
+constexpr std::uint64_t max_visits_per_node = 16;
 
 class File {
 public:
@@ -123,6 +126,7 @@ private:
     MmdbData data_;
     std::uint64_t nodes_;
     std::size_t leaves_ = 0;
+    std::uint64_t visits_ = 0;
     std::map<dns::Place, std::uint32_t> ids_;
     std::unordered_map<std::uint64_t, std::uint32_t> by_record_;
 };
@@ -183,6 +187,7 @@ Result<void> Walker::flatten(std::uint64_t root, std::optional<std::uint64_t> al
         const bool is_alias = alias && at.record == *alias && at.depth <= 96;
         if (!is_alias && at.record < nodes_) {
             if (at.depth == bits) return fail(Errc::corrupt, fmt::format("the tree is deeper than {} bits", bits));
+            if (++visits_ > max_visits_per_node * nodes_) return fail(Errc::corrupt, "the tree has circles");
             MMDB_search_node_s node{};
             if (MMDB_read_node(&mmdb_, static_cast<std::uint32_t>(at.record), &node) != MMDB_SUCCESS) {
                 return fail(Errc::corrupt, fmt::format("node {} cannot be read", at.record));
