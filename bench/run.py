@@ -224,18 +224,18 @@ def main():
     parser = argparse.ArgumentParser(prog="./dev bench", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     every = {"creates": creates, "reads": reads, "watch": watch, "hostile": attacks.run, "control": control, "memory": memory,
              "dns": lambda options: dns_speed.run(options, TOOLS), "dns-scale": lambda options: dns_scale.run(options, TOOLS)}
-    parser.add_argument("names", nargs="*", metavar="name")
+    parser.add_argument("benchmarks", nargs="*", metavar="name")
     parser.add_argument("--seconds", type=int, default=5)
     parser.add_argument("--objects", type=int, default=1_000_000)
     parser.add_argument("--names", type=int, default=1_000_000)
     parser.add_argument("--rounds", type=int, default=5)
     options = parser.parse_args()
-    for name in options.names or every:
+    for name in options.benchmarks or every:
         if name not in every:
             parser.error(f"no benchmark '{name}'; there are: {', '.join(every)}")
     version = subprocess.run(["etcd", "--version"], capture_output=True, text=True).stdout.splitlines()[0]
     print(f"{version}, {os.cpu_count()} cores, {time.strftime('%Y-%m-%d')}")
-    for name in options.names or every:
+    for name in options.benchmarks or every:
         every[name](options)
 
 
