@@ -9,7 +9,7 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <cstring>
+#include <system_error>
 
 #include "base/log.h"
 #include "base/metrics.h"
@@ -31,6 +31,13 @@ constexpr std::size_t header_bytes = 12;
 constexpr unsigned opcode_mask = 0x7800;
 constexpr unsigned rcode_mask = 0xf;
 
+bool is_loopback(const dns::Address& address) {
+    if (!address.v6) return address.bytes[0] == 127;
+    return address == dns::Address{{0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1}, true};
+}
+
+std::string error_text() { return std::generic_category().message(errno); }
+
 std::string peer_text(const NotifyTarget& target) {
     const auto address = target.address.text();
     return target.address.v6 ? fmt::format("[{}]:{}", address, target.port)
@@ -44,13 +51,16 @@ namespace {
 // Empty if the machine does not have the family.
 Result<net::Fd> open_socket(bool v6, const std::vector<ListenAddress>& from) {
     net::Fd socket(::socket(v6 ? AF_INET6 : AF_INET, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
+    if (socket.get() < 0) return socket;
     const auto fits = [v6](const ListenAddress& each) { return each.address.v6 == v6 && !each.wildcard(); };
-    const auto found = std::find_if(from.begin(), from.end(), fits);
-    if (socket.get() < 0 || found == from.end()) return socket;
+    // From loopback nobody elsewhere can be reached.
+    auto found = std::find_if(from.begin(), from.end(),
+                              [&](const ListenAddress& each) { return fits(each) && !is_loopback(each.address); });
+    if (found == from.end()) found = std::find_if(from.begin(), from.end(), fits);
+    if (found == from.end()) return socket;
     const auto address = to_socket(found->address, 0);
     if (::bind(socket.get(), &address.any, size_of(v6)) != 0) {
-        return fail(Errc::unavailable,
-                    fmt::format("cannot send from {}: {}", found->address.text(), std::strerror(errno)));
+        return fail(Errc::unavailable, fmt::format("cannot send from {}: {}", found->address.text(), error_text()));
     }
     return socket;
 }
@@ -66,7 +76,7 @@ Result<std::unique_ptr<Notifier>> Notifier::start(const Parts& parts, const std:
     auto v6 = open_socket(true, from);
     if (!v6) return fail(std::move(v6.error()));
     notifier->bell_ = net::Fd(::eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC));
-    if (notifier->bell_.get() < 0) return fail(Errc::internal, fmt::format("eventfd: {}", std::strerror(errno)));
+    if (notifier->bell_.get() < 0) return fail(Errc::internal, fmt::format("eventfd: {}", error_text()));
     notifier->v4_ = std::move(*v4);
     notifier->v6_ = std::move(*v6);
     notifier->thread_ = std::thread([raw = notifier.get()] { raw->run(); });
@@ -135,7 +145,7 @@ void Notifier::run() {
     while (true) {
         std::array<pollfd, 3> files{{{bell_.get(), POLLIN, 0}, {v4_.get(), POLLIN, 0}, {v6_.get(), POLLIN, 0}}};
         if (::poll(files.data(), files.size(), timeout_ms()) < 0 && errno != EINTR) {
-            parts_.log.error("NOTIFY stops", {{"why", std::strerror(errno)}});
+            parts_.log.error("NOTIFY stops", {{"why", error_text()}});
             return;
         }
         {
@@ -204,7 +214,7 @@ void Notifier::send(const NotifySchedule::Notice& notice, const Snapshot& zones)
     const auto address = to_socket(target.address, target.port);
     // Without a socket (the machine does not have the family) it fails as one that cannot be reached.
     if (::sendto(socket, message.data(), message.size(), 0, &address.any, size_of(target.address.v6)) < 0) {
-        sent.trouble = std::strerror(errno);
+        sent.trouble = error_text();
     }
     outstanding_.insert_or_assign(id, std::move(sent));
     count("fairlead_dns_notify_sent_total", "Notices of changes that were sent to secondaries.", target.zone);

@@ -4,12 +4,10 @@
 // Threads: set_policy() and zone_changed() from any; they never wait for the network.
 #pragma once
 
-#include <atomic>
 #include <cstdint>
 #include <map>
 #include <memory>
 #include <mutex>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <thread>
@@ -36,7 +34,7 @@ public:
         Metrics& metrics;
     };
     // `from`: the addresses that the server answers at. Secondaries take notices only from the address of their
-    // primary, so they are sent from the first of each family that is one; none: the system chooses.
+    // primary, so they are sent from the first of each family that is one (loopback last); none: the system chooses.
     static Result<std::unique_ptr<Notifier>> start(const Parts& parts, const std::vector<ListenAddress>& from);
     ~Notifier();  // ends the thread
     Notifier(const Notifier&) = delete;
