@@ -44,10 +44,6 @@ std::string peer_text(const NotifyTarget& target) {
                              : fmt::format("{}:{}", address, target.port);
 }
 
-}  // namespace
-
-namespace {
-
 // Empty if the machine does not have the family.
 Result<net::Fd> open_socket(bool v6, const std::vector<ListenAddress>& from) {
     net::Fd socket(::socket(v6 ? AF_INET6 : AF_INET, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
