@@ -136,6 +136,11 @@ std::vector<std::string> DnsRole::addresses() const {
     return texts;
 }
 
+std::optional<std::string> DnsRole::problem() const {
+    if (feed_->loaded()) return std::nullopt;
+    return "the zones have not been read from the store yet";
+}
+
 void DnsRole::maintain() { places_->check(); }
 
 void DnsRole::stop() {

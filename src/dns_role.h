@@ -41,6 +41,8 @@ public:
     [[nodiscard]] const dnsinfo::ZoneInfo& info() const { return info_; }
     // Reads the file of places again, changed or not. Of the thread that maintains.
     void reload() { places_->reload(); }
+    // For /readyz: why it is not what it should be; nothing if it is.
+    [[nodiscard]] std::optional<std::string> problem() const;
     // What is due from time to time; called every few seconds by one thread.
     void maintain();
     // What has become of records and zones, for the controllers.

@@ -270,6 +270,7 @@ int serve(const cli::ServeOptions& options) {
     apiserver::ApiServer api(api_options, kinds, **store, clock, random, log, metrics);
 
     add_dns_endpoints(api, dns ? &dns->info() : nullptr);
+    if (dns) api.add_ready_check("dns", [&dns] { return dns->problem(); });
 
     std::optional<Controllers> controllers;
     if (options.controllers) {
