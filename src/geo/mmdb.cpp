@@ -7,9 +7,9 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <cstring>
 #include <map>
 #include <optional>
+#include <system_error>
 #include <unordered_map>
 
 #include "geo/mmdb_data.h"
@@ -23,6 +23,8 @@ constexpr std::size_t separator_bytes = 16;  // between the tree and the data
 // A tree comes by each of its nodes once; one that shares branches, a few times; a broken one has circles, and 2^128
 // ways.
 constexpr std::uint64_t max_visits_per_node = 16;
+
+std::string system_message() { return std::generic_category().message(errno); }
 
 class File {
 public:
@@ -63,14 +65,15 @@ private:
 Result<void> copy_aside(const std::filesystem::path& path, int to) {
     const File from(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
     if (from.fd() < 0) {
-        return fail(errno == ENOENT ? Errc::not_found : Errc::invalid, std::strerror(errno));
+        const auto code = errno == ENOENT ? Errc::not_found : Errc::invalid;
+        return fail(code, system_message());
     }
     std::vector<char> buffer(std::size_t{1} << 20U);
     std::size_t total = 0;
     while (true) {
         const auto got = ::read(from.fd(), buffer.data(), buffer.size());
         if (got < 0 && errno == EINTR) continue;
-        if (got < 0) return fail(Errc::invalid, std::strerror(errno));
+        if (got < 0) return fail(Errc::invalid, system_message());
         if (got == 0) return {};
         total += static_cast<std::size_t>(got);
         if (total > max_mmdb_bytes) {
@@ -78,7 +81,7 @@ Result<void> copy_aside(const std::filesystem::path& path, int to) {
         }
         for (ssize_t done = 0; done < got;) {
             const auto put = ::write(to, buffer.data() + done, static_cast<std::size_t>(got - done));
-            if (put < 0 && errno != EINTR) return fail(Errc::internal, std::strerror(errno));
+            if (put < 0 && errno != EINTR) return fail(Errc::internal, system_message());
             if (put > 0) done += put;
         }
     }
@@ -90,7 +93,7 @@ Result<void> check_metadata(int fd, std::size_t size) {
     std::string tail(std::min(size, reach), '\0');
     if (::pread(fd, tail.data(), tail.size(), static_cast<off_t>(size - tail.size())) !=
         static_cast<ssize_t>(tail.size())) {
-        return fail(Errc::internal, std::strerror(errno));
+        return fail(Errc::internal, system_message());
     }
     const auto marker = tail.rfind(metadata_marker);
     if (marker == std::string::npos) return fail(Errc::invalid, "is not an MMDB file: it has no metadata");
@@ -234,7 +237,7 @@ Result<void> Walker::walk() {
 
 Result<MmdbContent> read(const std::filesystem::path& path) {
     const File copy(::memfd_create("mmdb", MFD_CLOEXEC));
-    if (copy.fd() < 0) return fail(Errc::internal, std::strerror(errno));
+    if (copy.fd() < 0) return fail(Errc::internal, system_message());
     if (auto copied = copy_aside(path, copy.fd()); !copied) return fail(copied.error());
     const auto size = static_cast<std::size_t>(::lseek(copy.fd(), 0, SEEK_END));
     if (auto checked = check_metadata(copy.fd(), size); !checked) return fail(checked.error());

@@ -3,7 +3,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <fstream>
+#include <thread>
 
 #include "base/files.h"
 
@@ -114,6 +116,32 @@ TEST_F(PlaceKeeping, LeavesReadersTheirTable) {
     EXPECT_EQ(keeper->published().waiting(), 1U);
     reader.unpin();
     keeper->check();
+    EXPECT_EQ(keeper->published().waiting(), 0U);
+}
+
+// Under the thread sanitizer: workers ask all the time while the table is replaced.
+TEST_F(PlaceKeeping, AnswersWhileItReloads) {
+    const auto keeper = start();
+    std::atomic<bool> stop{false};
+    std::atomic<int> wrong{0};
+    std::vector<std::thread> workers;
+    for (int i = 0; i < 2; ++i) {
+        workers.emplace_back([&] {
+            const auto address = dns::Address::parse("192.0.2.1").value();
+            const auto expected = dns::key_of({"EU", "DE", ""});
+            Places::Reader reader(keeper->published());
+            while (!stop) {
+                const auto& table = reader.pin();
+                if (!table || !(*table->find(address).place == expected)) ++wrong;
+                reader.unpin();
+            }
+        });
+    }
+    for (int i = 0; i < 20; ++i) keeper->reload();
+    stop = true;
+    for (auto& worker : workers) worker.join();
+    keeper->check();
+    EXPECT_EQ(wrong, 0);
     EXPECT_EQ(keeper->published().waiting(), 0U);
 }
 
