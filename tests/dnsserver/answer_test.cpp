@@ -178,7 +178,8 @@ TEST_F(Answers, EchoTheSubnetWithItsScope) {
     option = subnet_option("198.51.100.0", 24);
     option[7] = 1;  // a scope in a query
     EXPECT_EQ(ask("www.example.com", type_a, {.payload = 1232, .options = option}).rcode, 1U);
-    EXPECT_TRUE(ask("www.example.com", type_a, {.payload = 1232, .options = {}}).options.empty()) << "not asked, not told";
+    EXPECT_TRUE(ask("www.example.com", type_a, {.payload = 1232, .options = {}}).options.empty())
+        << "not asked, not told";
 }
 
 TEST_F(Answers, DelegateWithGlue) {
