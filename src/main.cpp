@@ -195,11 +195,8 @@ int wait_for_stop(const sigset_t& signals, apiserver::ApiServer& api, DnsRole* d
 }
 
 // Where this process can be reached, for tools that find it by its data dir.
-Result<void> write_run_file(const std::filesystem::path& file, const std::string& url,
-                            const std::vector<std::string>& dns) {
-    std::string list;
-    for (const auto& address : dns) list += fmt::format("{}\"{}\"", list.empty() ? "" : ",", address);
-    return write_file(file, fmt::format("{{\"api\":\"{}\",\"dns\":[{}],\"pid\":{}}}\n", url, list, ::getpid()));
+Result<void> write_run_file(const std::filesystem::path& file, const std::string& url, const std::string& dns) {
+    return write_file(file, fmt::format("{{\"api\":\"{}\",\"dns\":\"{}\",\"pid\":{}}}\n", url, dns, ::getpid()));
 }
 
 // Requests -> ZoneInfo, on the API's worker threads. `info` is null where DNS is not served.
@@ -298,12 +295,11 @@ int serve(const cli::ServeOptions& options) {
         return failed(log, "cannot apply the manifests of --apply", {Errc::invalid, {}, "see the messages above"});
     }
 
-    const auto dns_addresses = dns ? dns->addresses() : std::vector<std::string>{};
+    const auto dns_addresses = dns ? join(dns->addresses(), ",") : std::string();
     if (auto written = write_run_file(options.data_dir / "run.json", url, dns_addresses); !written) {
         return failed(log, "cannot write run.json", written.error());
     }
-    fmt::print("ready api={}{}{} kubeconfig={}\n", url, dns ? " dns=" : "", join(dns_addresses, ","),
-               kubeconfig->string());
+    fmt::print("ready api={}{}{} kubeconfig={}\n", url, dns ? " dns=" : "", dns_addresses, kubeconfig->string());
     std::fflush(stdout);
     notify_service_manager("READY=1");
 

@@ -62,7 +62,7 @@ class Fairlead:
         self.host = self.url.removeprefix("https://")
         self.listen = self.host  # a restart keeps the ports, as an operator's would
         if self.run["dns"]:
-            self.dns_listen = self.run["dns"][0]
+            self.dns_listen = self.run["dns"].split(",")[0]
         return self
 
     def log_text(self):
