@@ -7,6 +7,7 @@ import time
 from pathlib import Path
 
 import dns_servers
+import dns_update
 import dns_world
 from harness import BINARY, Fairlead, until
 
@@ -149,3 +150,4 @@ def run(options, tools):
         sustained(tools, server, queries, options.seconds, folder, PER_RECORD, 50_000)
     finally:
         server.remove()
+    dns_update.run(names, options.seconds)

@@ -50,10 +50,11 @@ def cpu_seconds(pid):
 class Peer:
     """A server process on a port of its own, in a folder of its own."""
 
-    def __init__(self, name, folder, port, command, answers=None):
+    def __init__(self, name, folder, port, command, answers=None, pinned=True):
         self.name, self.folder, self.port = name, Path(folder), port
         with open(self.folder / "log", "ab") as log:
-            self.process = subprocess.Popen(["taskset", "-c", str(SERVER_CORE), *map(str, command)], stdin=subprocess.DEVNULL,
+            pin = ["taskset", "-c", str(SERVER_CORE)] if pinned else []
+            self.process = subprocess.Popen([*pin, *map(str, command)], stdin=subprocess.DEVNULL,
                                             stdout=log, stderr=log, start_new_session=True)
         self.pid = self.process.pid
         if answers:
