@@ -132,9 +132,7 @@ void Book::replace(std::uint32_t id, const store::ObjectRef& object, const Recor
     const auto old_zone = records_[id].zone;
     std::vector<dns::Name> old_names;
     if (served(old_zone)) {
-        if (const auto old = read_record(*records_[id].object)) {
-            old_names = names_of(*old, zone_list_[old_zone]->terms->apex);
-        }
+        old_names = names_in(read_names(*records_[id].object), zone_list_[old_zone]->terms->apex);
         for (const auto& name : old_names) claims_.erase(name_hash(old_zone, name), id);
     }
     troubles_.erase(id);
@@ -155,7 +153,7 @@ void Book::replace(std::uint32_t id, const store::ObjectRef& object, const Recor
         if (zone == no_id) troubles_[id].no_zone = std::move(place.why_not);
         if (served(zone)) {
             auto statements = read_statements(*text, *zone_list_[zone]->terms);
-            names = statements.names;
+            names = all_names(statements, *text, zone_list_[zone]->terms->apex);
             for (const auto& name : names) claims_.insert(name_hash(zone, name), id);
             if (!statements.invalid.empty()) troubles_[id].problems = std::move(statements.invalid);
             if (cache_.size() >= max_cached) cache_.clear();
@@ -221,10 +219,8 @@ std::vector<std::string> Book::records_of(const dns::Name& name) {
         const auto look = [&](const dns::Name& owner) {
             claims_.for_each(name_hash(zone_id, owner), [&](std::uint32_t id) {
                 if (records_[id].zone != zone_id) return true;
-                const auto* statements = statements_of(id);
-                if (std::binary_search(statements->names.begin(), statements->names.end(), owner)) {
-                    keys.emplace_back(records_[id].object->name());
-                }
+                const auto [from, to] = statements_of(id)->range(owner);
+                if (from != to) keys.emplace_back(records_[id].object->name());
                 return true;
             });
             return !keys.empty();

@@ -135,9 +135,12 @@ private:
     };
     // What a record states in its zone.
     struct Statements {
-        std::vector<dns::Name> names;  // all that lie in the zone, each once, in order
-        std::vector<Stated> stated;    // the valid ones, by name and endpoint
+        std::vector<Stated> stated;          // those that can be served, by endpoint
+        std::vector<std::uint32_t> by_name;  // the same, by name and endpoint
         std::vector<Problem> invalid;
+        // The positions in by_name of what it states of this name.
+        [[nodiscard]] std::pair<std::size_t, std::size_t> range(const dns::Name& name) const;
+        [[nodiscard]] const Stated& at(std::size_t position) const { return stated[by_name[position]]; }
     };
     struct Place {
         std::uint32_t zone = no_id;
@@ -158,9 +161,11 @@ private:
     void touch(std::uint32_t id);
     // book_settle.cpp: names
     [[nodiscard]] Statements read_statements(const RecordText& text, const ZoneTerms& terms) const;
-    [[nodiscard]] std::vector<dns::Name> names_of(const RecordText& text, const dns::Name& apex) const;
+    [[nodiscard]] static std::vector<dns::Name> all_names(const Statements& statements, const RecordText& text,
+                                                          const dns::Name& apex);
     const Statements* statements_of(std::uint32_t id);
     void settle(std::uint32_t zone_id, const dns::Name& name);
+    bool settle_alone(std::uint32_t zone_id, const dns::Name& name);
     void add_contenders(std::uint32_t id, const dns::Name& name, std::vector<dns::Contender>& contenders);
     void add_own_contenders(const Zone& zone, const dns::Name& name, std::vector<dns::Contender>& contenders) const;
     void set_conflicts(std::uint32_t id, const dns::Name& name, const std::vector<dns::Loss>& losses);
@@ -215,5 +220,9 @@ private:
     std::map<std::string, std::size_t, std::less<>> wanted_secrets_;  // how many peers name the key
     dnsserver::TransferPolicy policy_;
 };
+
+// All names in the zone, each once, in order. Whether what a record says about them can be served does not matter: so
+// they depend on the texts and the apex alone, and what was counted for a record can be taken back.
+std::vector<dns::Name> names_in(const std::vector<std::string>& texts, const dns::Name& apex);
 
 }  // namespace fairlead::dnsfeed

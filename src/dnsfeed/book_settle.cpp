@@ -2,6 +2,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <numeric>
 
 #include "dnsfeed/book.h"
 #include "dnsserver/zone_set.h"
@@ -31,27 +32,40 @@ std::uint64_t count_of(const dns::Sets& sets) {
     return count;
 }
 
-bool by_name(const dns::Name& a, const dns::Name& b) { return a < b; }
-
 }  // namespace
 
-// All names in the zone that it mentions, whether what it says about them can be served or not: so that they depend on
-// the text and the apex alone, and what was counted for a record can be taken back.
-std::vector<dns::Name> Book::names_of(const RecordText& text, const dns::Name& apex) const {
+std::vector<dns::Name> names_in(const std::vector<std::string>& texts, const dns::Name& apex) {
     std::vector<dns::Name> names;
-    names.reserve(text.endpoints.size());
-    for (const auto& endpoint : text.endpoints) {
-        auto name = dns::Name::parse(endpoint.dns_name);
+    names.reserve(texts.size());
+    for (const auto& text : texts) {
+        auto name = dns::Name::parse(text);
         if (name && name->at_or_below(apex)) names.push_back(std::move(*name));
     }
-    std::sort(names.begin(), names.end(), by_name);
+    std::sort(names.begin(), names.end());
+    names.erase(std::unique(names.begin(), names.end()), names.end());
+    return names;
+}
+
+// As names_in(), of a record whose statements have been read.
+std::vector<dns::Name> Book::all_names(const Statements& statements, const RecordText& text, const dns::Name& apex) {
+    std::vector<std::string> others;
+    others.reserve(statements.invalid.size());
+    for (const auto& problem : statements.invalid) others.push_back(text.endpoints[problem.endpoint].dns_name);
+    auto names = names_in(others, apex);
+    const auto middle = names.size();
+    names.reserve(middle + statements.by_name.size());
+    for (std::size_t i = 0; i < statements.by_name.size(); ++i) {
+        const auto& name = statements.at(i).claim.name;
+        if (names.size() == middle || names.back() != name) names.push_back(name);
+    }
+    if (middle == 0) return names;
+    std::sort(names.begin(), names.end());
     names.erase(std::unique(names.begin(), names.end()), names.end());
     return names;
 }
 
 Book::Statements Book::read_statements(const RecordText& text, const ZoneTerms& terms) const {
     Statements statements;
-    statements.names = names_of(text, terms.apex);
     statements.stated.reserve(text.endpoints.size());
     dns::UnhealthyTargets unhealthy(text.unhealthy);
     const dns::ClaimTerms claim_terms{terms.apex, terms.default_ttl, unhealthy};
@@ -63,10 +77,22 @@ Book::Statements Book::read_statements(const RecordText& text, const ZoneTerms& 
             statements.invalid.push_back({i, false, {}, claim.error().text()});
         }
     }
-    std::sort(statements.stated.begin(), statements.stated.end(), [](const Stated& a, const Stated& b) {
-        return a.claim.name != b.claim.name ? a.claim.name < b.claim.name : a.endpoint < b.endpoint;
+    statements.by_name.resize(statements.stated.size());
+    std::iota(statements.by_name.begin(), statements.by_name.end(), 0U);
+    std::sort(statements.by_name.begin(), statements.by_name.end(), [&](std::uint32_t a, std::uint32_t b) {
+        const auto order = statements.stated[a].claim.name <=> statements.stated[b].claim.name;
+        return order != 0 ? order < 0 : a < b;
     });
     return statements;
+}
+
+std::pair<std::size_t, std::size_t> Book::Statements::range(const dns::Name& name) const {
+    const auto from =
+        std::lower_bound(by_name.begin(), by_name.end(), name,
+                         [&](std::uint32_t each, const auto& wanted) { return stated[each].claim.name < wanted; });
+    auto to = from;
+    while (to != by_name.end() && stated[*to].claim.name == name) ++to;
+    return {static_cast<std::size_t>(from - by_name.begin()), static_cast<std::size_t>(to - by_name.begin())};
 }
 
 // Of a record that is bound to a zone we serve. Valid until the next call.
@@ -96,23 +122,47 @@ void Book::add_own_contenders(const Zone& zone, const dns::Name& name, std::vect
 void Book::add_contenders(std::uint32_t id, const dns::Name& name, std::vector<dns::Contender>& contenders) {
     const auto* statements = statements_of(id);
     const auto& record = records_[id];
-    auto at =
-        std::lower_bound(statements->stated.begin(), statements->stated.end(), name,
-                         [](const Stated& stated, const dns::Name& wanted) { return stated.claim.name < wanted; });
-    for (; at != statements->stated.end() && at->claim.name == name; ++at) {
-        contenders.push_back({{true, record.created, std::string(record.object->name()), at->endpoint},
-                              at->claim.type,
-                              at->claim.variant});
+    const auto [from, to] = statements->range(name);
+    for (auto at = from; at < to; ++at) {
+        const auto& stated = statements->at(at);
+        contenders.push_back({{true, record.created, std::string(record.object->name()), stated.endpoint},
+                              stated.claim.type,
+                              stated.claim.variant});
     }
 }
 
+// The common case, and all of a first load: one record claims the name, once. False if it is not so.
+bool Book::settle_alone(std::uint32_t zone_id, const dns::Name& name) {
+    if (zone_list_[zone_id]->terms->own.contains(name)) return false;
+    auto claimant = no_id;
+    bool alone = true;
+    claims_.for_each(name_hash(zone_id, name), [&](std::uint32_t id) {
+        alone = claimant == no_id;
+        claimant = id;
+        return alone;
+    });
+    if (!alone || claimant == no_id || records_[claimant].zone != zone_id || troubles_.contains(claimant)) return false;
+    const auto* statements = statements_of(claimant);
+    const auto [from, to] = statements->range(name);
+    if (to != from + 1) return false;
+    const auto& claim = statements->at(from).claim;
+    dns::Sets sets;
+    sets[claim.type].push_back(claim.variant);
+    store_sets(zone_id, name, std::move(sets));
+    return true;
+}
+
 void Book::settle(std::uint32_t zone_id, const dns::Name& name) {
+    if (settle_alone(zone_id, name)) return;
     const auto& zone = *zone_list_[zone_id];
     std::vector<std::uint32_t> claimants;
     claims_.for_each(name_hash(zone_id, name), [&](std::uint32_t id) {
         if (records_[id].zone == zone_id) claimants.push_back(id);
         return true;
     });
+    // Two names of one record may share a hash.
+    std::sort(claimants.begin(), claimants.end());
+    claimants.erase(std::unique(claimants.begin(), claimants.end()), claimants.end());
     std::vector<dns::Contender> contenders;
     add_own_contenders(zone, name, contenders);
     for (const auto id : claimants) add_contenders(id, name, contenders);

@@ -69,4 +69,17 @@ Result<RecordText> read_record(const store::Object& object) {
     return record;
 }
 
+std::vector<std::string> read_names(const store::Object& object) {
+    std::vector<std::string> names;
+    const auto value = json::parse(object.value());
+    const auto* endpoints = value ? json::find(*value, "spec.endpoints") : nullptr;
+    if (endpoints == nullptr || !endpoints->is_array()) return names;
+    names.reserve(endpoints->get_array().size());
+    for (const auto& endpoint : endpoints->get_array()) {
+        const auto* members = endpoint.if_object();
+        if (members != nullptr) names.push_back(text_of(*members, "dnsName"));
+    }
+    return names;
+}
+
 }  // namespace fairlead::dnsfeed

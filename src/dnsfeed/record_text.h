@@ -23,4 +23,7 @@ struct RecordText {
 // Errors: invalid, when it is no JSON object.
 Result<RecordText> read_record(const store::Object& object);
 
+// The names of its endpoints alone, as they stand there.
+std::vector<std::string> read_names(const store::Object& object);
+
 }  // namespace fairlead::dnsfeed
