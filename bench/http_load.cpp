@@ -33,13 +33,14 @@ constexpr const char* usage = R"(usage: http_load --url URL [options]
   --clients N        connections, default 1
   --requests N       stop after so many answers
   --seconds S        stop after so long, default 5
+  --rate N           at most so many requests a second, all connections together
   --ca --cert --key FILE, --insecure
 )";
 
 struct Options {
     Target target;
     std::string path = "/", method = "GET", body, headers, ca, cert, key;
-    std::int64_t clients = 1, requests = 0;
+    std::int64_t clients = 1, requests = 0, rate = 0;
     double seconds = 0;
     bool insecure = false;
 };
@@ -161,15 +162,17 @@ public:
                 return 1;
             }
         }
-        const auto start = Clock::now();
+        const auto start = started_at_ = Clock::now();
         const auto end =
             options_.seconds > 0
                 ? start + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(options_.seconds))
                 : Clock::time_point::max();
         for (auto& client : clients_) send_next(client);
         std::vector<epoll_event> events(256);
-        while (active_ > 0 && Clock::now() < end) {
-            const int ready = epoll_wait(epoll_, events.data(), static_cast<int>(events.size()), 100);
+        while ((active_ > 0 || !resting_.empty()) && Clock::now() < end) {
+            const int patience = resting_.empty() ? 100 : 1;
+            const int ready = epoll_wait(epoll_, events.data(), static_cast<int>(events.size()), patience);
+            wake_due();
             for (int i = 0; i < ready; ++i) serve(*static_cast<Client*>(events[static_cast<std::size_t>(i)].data.ptr));
         }
         print(std::chrono::duration<double>(Clock::now() - start).count());
@@ -185,7 +188,27 @@ private:
         return epoll_ctl(epoll_, EPOLL_CTL_ADD, client.socket.fd(), &event) == 0;
     }
 
+    [[nodiscard]] bool ahead() const {
+        const std::chrono::duration<double> elapsed = Clock::now() - started_at_;
+        return options_.rate > 0 &&
+               static_cast<double>(started_) >= elapsed.count() * static_cast<double>(options_.rate);
+    }
+
+    void wake_due() {
+        while (!resting_.empty() && !ahead()) {
+            auto* client = resting_.back();
+            resting_.pop_back();
+            send_next(*client);
+        }
+    }
+
     void send_next(Client& client) {
+        if (ahead()) {
+            client.out.clear();
+            client.out_at = 0;
+            resting_.push_back(&client);
+            return;
+        }
         if (options_.requests > 0 && started_ >= options_.requests) {
             client.out.clear();
             return;
@@ -267,7 +290,9 @@ private:
     const TlsSettings& tls_;
     Template path_, body_;
     std::vector<Client> clients_;
+    std::vector<Client*> resting_;  // their turn has not come
     std::vector<float> took_;
+    Clock::time_point started_at_;
     std::int64_t started_ = 0, active_ = 0, errors_ = 0;
     int epoll_ = -1;
     char buffer_[64 * 1024];
@@ -310,6 +335,7 @@ bool set_option(const std::string& name, const std::string& value, Options& opti
     if (name == "--cert") return !(options.cert = value).empty();
     if (name == "--key") return !(options.key = value).empty();
     if (name == "--clients") return (options.clients = number.value_or(0)) > 0;
+    if (name == "--rate") return (options.rate = number.value_or(0)) > 0;
     if (name == "--requests") return (options.requests = number.value_or(0)) > 0;
     if (name == "--seconds") return (options.seconds = std::strtod(value.c_str(), nullptr)) > 0;
     if (name == "--body-size" && number && *number >= 0) {
