@@ -14,7 +14,7 @@ namespace fairlead::dns {
 struct Address {
     std::array<unsigned char, 16> bytes{};  // IPv4: the first four, the others are 0
     bool v6 = false;
-    auto operator<=>(const Address&) const = default;
+    auto operator<=>(const Address&) const = default;  // NOLINT(modernize-use-nullptr): its mistake about <=>
 
     // "192.0.2.1", "2001:db8::1". An IPv4 address in IPv6 form (::ffff:192.0.2.1) becomes an IPv4 address.
     static Result<Address> parse(std::string_view text);
@@ -25,7 +25,7 @@ struct Address {
 struct Prefix {
     Address address;  // the bits behind the prefix are 0
     unsigned length = 0;
-    auto operator<=>(const Prefix&) const = default;
+    auto operator<=>(const Prefix&) const = default;  // NOLINT(modernize-use-nullptr): its mistake about <=>
 
     // "192.0.2.0/24", or an address alone. Errors: invalid; bits behind the prefix must be 0.
     static Result<Prefix> parse(std::string_view text);

@@ -13,10 +13,10 @@ namespace fairlead::dns {
 
 // Each member is empty when it is not known.
 struct Place {
-    std::string continent;    // "EU"
-    std::string country;      // "DE"
-    std::string subdivision;  // "US-CA"
-    auto operator<=>(const Place&) const = default;
+    std::string continent;                           // "EU"
+    std::string country;                             // "DE"
+    std::string subdivision;                         // "US-CA"
+    auto operator<=>(const Place&) const = default;  // NOLINT(modernize-use-nullptr): its mistake about <=>
 };
 
 // From the largest to the smallest area, so that comparing levels compares sizes.
@@ -29,8 +29,8 @@ inline constexpr GeoKey everywhere_key = 1;
 
 struct GeoCode {
     GeoLevel level = GeoLevel::everywhere;
-    std::string code;  // "EU", "DE", "US-CA"; empty for everywhere
-    auto operator<=>(const GeoCode&) const = default;
+    std::string code;                                  // "EU", "DE", "US-CA"; empty for everywhere
+    auto operator<=>(const GeoCode&) const = default;  // NOLINT(modernize-use-nullptr): its mistake about <=>
 
     // Errors: invalid, saying value and rule. Whatever the case.
     static Result<GeoCode> parse(std::string_view text);

@@ -18,7 +18,7 @@ struct Claimant {
     std::int64_t created = 0;  // seconds, as metadata.creationTimestamp
     std::string key;           // "namespace/name"
     std::size_t endpoint = 0;  // index in the record
-    auto operator<=>(const Claimant&) const = default;
+    auto operator<=>(const Claimant&) const = default;  // NOLINT(modernize-use-nullptr): its mistake about <=>
 };
 
 struct Contender {

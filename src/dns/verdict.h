@@ -49,8 +49,8 @@ enum class VerdictSubject : std::uint8_t { record, zone };
 
 struct VerdictKey {
     VerdictSubject subject = VerdictSubject::record;
-    std::string name;  // "namespace/name"
-    auto operator<=>(const VerdictKey&) const = default;
+    std::string name;                                     // "namespace/name"
+    auto operator<=>(const VerdictKey&) const = default;  // NOLINT(modernize-use-nullptr): its mistake about <=>
 };
 
 // A name whose chain leads nowhere, and the record that the name comes from.

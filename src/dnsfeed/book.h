@@ -121,7 +121,7 @@ private:
         bool conflict = false;
         dns::Name name;  // of a conflict
         std::string text;
-        auto operator<=>(const Problem&) const = default;
+        auto operator<=>(const Problem&) const = default;  // NOLINT(modernize-use-nullptr): its mistake about <=>
     };
     // What keeps a record from being served as a whole; most have none.
     struct Trouble {

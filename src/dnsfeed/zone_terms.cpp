@@ -71,7 +71,7 @@ void read_servers(const resource::ManagedZoneSpec& spec, const std::vector<dns::
 Result<Name> mailbox_of(std::string_view text) {
     const auto at = text.rfind('@');
     if (at == std::string_view::npos) return Name::parse(text);
-    const auto domain = Name::parse(text.substr(at + 1));
+    auto domain = Name::parse(text.substr(at + 1));
     if (!domain) return domain;
     return domain->child(text.substr(0, at));
 }

@@ -4,7 +4,7 @@
 namespace fairlead::dnsserver {
 
 class ZoneSet;
-class Snapshot;
+class Snapshot;  // NOLINT(bugprone-forward-declaration-namespace): the store has its own
 class Tally;
 
 }  // namespace fairlead::dnsserver

@@ -31,7 +31,7 @@ struct NotifyTarget {
     dns::Address address;
     std::uint16_t port = 53;
     std::optional<dns::Name> key;
-    auto operator<=>(const NotifyTarget&) const = default;
+    auto operator<=>(const NotifyTarget&) const = default;  // NOLINT(modernize-use-nullptr): its mistake about <=>
 };
 
 class NotifySchedule {

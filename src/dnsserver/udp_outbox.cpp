@@ -18,7 +18,7 @@ constexpr int room_waits = 10;  // then the rest is dropped: resolvers ask again
 }  // namespace
 
 UdpOutbox::UdpOutbox(int socket, bool v6, UdpCounts& counts)
-    : socket_(socket), v6_(v6), counts_(counts), bytes_(new char[buffer_bytes]), free_(bytes_.get()) {
+    : socket_(socket), counts_(counts), bytes_(new char[buffer_bytes]), free_(bytes_.get()) {
     for (std::size_t i = 0; i < max_runs; ++i) {
         auto& message = messages_[i].msg_hdr;
         message = {};

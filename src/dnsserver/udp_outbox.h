@@ -57,7 +57,6 @@ private:
     bool wait_for_room(int& patience) const;
 
     int socket_;
-    bool v6_;
     UdpCounts& counts_;
     std::unique_ptr<char[]> bytes_;  // not a vector: that would touch all of it
     char* free_;

@@ -9,7 +9,6 @@ namespace fairlead::cli {
 namespace {
 
 using testing::HasSubstr;
-using testing::StartsWith;
 
 class Explain : public CommandTest {
 protected:
