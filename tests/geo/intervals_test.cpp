@@ -86,7 +86,7 @@ void check_against_the_model() {
         const auto found = intervals.find(address);
         RC_ASSERT(found.value == value_at(address));
         RC_ASSERT(uniform(all, value_at, address, found.length));
-        RC_ASSERT(found.length == 0 || !uniform(all, value_at, address, found.length - 1));
+        RC_ASSERT((found.length == 0 || !uniform(all, value_at, address, found.length - 1)));
     }
 }
 
@@ -117,7 +117,7 @@ RC_GTEST_PROP(Table, AgreesWithTheModel, ()) {
         const auto found = table->find(address);
         RC_ASSERT(*found.place == dns::key_of(places.at(value_at(number))));
         RC_ASSERT(uniform(networks, value_at, number, found.scope));
-        RC_ASSERT(found.scope == 0 || !uniform(networks, value_at, number, found.scope - 1));
+        RC_ASSERT((found.scope == 0 || !uniform(networks, value_at, number, found.scope - 1)));
     }
 }
 
