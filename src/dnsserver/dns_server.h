@@ -28,7 +28,7 @@ namespace fairlead::dnsserver {
 // Each needs a place among the readers of zones; others need some too.
 inline constexpr std::size_t max_udp_threads = 128;
 
-// A thread per core, but at most four: one answers some 400,000 queries/s, and the API wants cores too.
+// A thread per core, but at most four: an answer costs 2 to 4 us, and the API wants cores too.
 std::size_t default_dns_threads();
 
 struct DnsServerOptions {
