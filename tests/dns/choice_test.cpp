@@ -85,7 +85,7 @@ RC_GTEST_PROP(Choice, SharesAreAllOfTheAnswer, ()) {
     double sum = 0;
     for (const auto& share : choice.shares) {
         RC_ASSERT(share.probability > 0);
-        RC_ASSERT(!candidates[share.candidate].geo || candidates[share.candidate].geo->covers(place));
+        RC_ASSERT((!candidates[share.candidate].geo || candidates[share.candidate].geo->covers(place)));
         sum += share.probability;
     }
     if (anywhere) RC_ASSERT(!choice.shares.empty());

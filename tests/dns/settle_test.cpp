@@ -129,7 +129,7 @@ RC_GTEST_PROP(SettleProperty, OrderOfArrivalDoesNotMatterAndEverybodyIsHeard, ()
     RC_ASSERT(one.sets == two.sets);
     RC_ASSERT(one.losses == two.losses);
     RC_ASSERT(accepted_of(one).size() + one.losses.size() == contenders.size());
-    RC_ASSERT(!one.sets.contains(RecordType::cname) || one.sets.size() == 1);
+    RC_ASSERT((!one.sets.contains(RecordType::cname) || one.sets.size() == 1));
 }
 
 }  // namespace
