@@ -103,6 +103,17 @@ bool read_records(std::string_view packet, std::size_t before, std::size_t addit
     return at == packet.size();
 }
 
+bool read_question(std::string_view packet, Query& query) {
+    if (get16(packet, 4) != 1) return false;
+    const auto name_end = skip_name(packet, header_bytes, false);
+    if (!name_end || *name_end + 4 > packet.size()) return false;
+    query.name = packet.substr(header_bytes, *name_end - header_bytes);
+    query.type = static_cast<std::uint16_t>(get16(packet, *name_end));
+    query.klass = static_cast<std::uint16_t>(get16(packet, *name_end + 2));
+    query.question_end = *name_end + 4;
+    return true;
+}
+
 }  // namespace
 
 Verdict read_query(std::string_view packet, Query& query) {
@@ -115,14 +126,22 @@ Verdict read_query(std::string_view packet, Query& query) {
     query.recursion_desired = (flags & flag_recursion_desired) != 0;
     query.checking_disabled = (flags & flag_checking_disabled) != 0;
     query.question_end = header_bytes;
-    if (query.opcode != 0) return Verdict::unsupported;
-    if (get16(packet, 4) != 1) return Verdict::malformed;
-    const auto name_end = skip_name(packet, header_bytes, false);
-    if (!name_end || *name_end + 4 > packet.size()) return Verdict::malformed;
-    query.name = packet.substr(header_bytes, *name_end - header_bytes);
-    query.type = static_cast<std::uint16_t>(get16(packet, *name_end));
-    query.klass = static_cast<std::uint16_t>(get16(packet, *name_end + 2));
-    query.question_end = *name_end + 4;
+    const bool read = read_question(packet, query);
+    if (query.opcode != 0) {
+        if (read && read_records(packet, get16(packet, 6) + get16(packet, 8), get16(packet, 10), query)) {
+            return Verdict::unsupported;
+        }
+        // Whatever its sections mean: only what could be read as a whole is given back.
+        Query header;
+        header.id = query.id;
+        header.opcode = query.opcode;
+        header.recursion_desired = query.recursion_desired;
+        header.checking_disabled = query.checking_disabled;
+        header.question_end = header_bytes;
+        query = header;
+        return Verdict::unsupported;
+    }
+    if (!read) return Verdict::malformed;
     const std::size_t answers = get16(packet, 6);
     const std::size_t authority = get16(packet, 8);
     // Only an incremental transfer has something to say before the additional section: the version it has.

@@ -39,7 +39,7 @@ enum class Verdict {
     answer,       // all of `Query` is filled in
     ignore,       // no query: too short, or itself an answer; any reply might be an attack's tool
     malformed,    // FORMERR. id, opcode and recursion_desired are filled in; of the question what could be read
-    unsupported,  // NOTIMP: another opcode. The same members are filled in
+    unsupported,  // NOTIMP: another opcode. The same members are filled in; question and EDNS if all could be read
     bad_version,  // BADVERS: an EDNS version that we do not speak. All of `Query` is filled in
 };
 

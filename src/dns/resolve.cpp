@@ -207,11 +207,15 @@ void Resolver::follow(const Name& name, Outcome so_far, std::vector<Name> seen, 
     }
     if (std::find(seen.begin(), seen.end(), name) != seen.end() || seen.size() > max_chain) {
         so_far.answer.clear();
+        so_far.authoritative = false;
         return finish(step, std::move(so_far), Rcode::servfail,
                       seen.size() > max_chain ? fmt::format("more than {} links", max_chain)
                                               : fmt::format("{} leads back to itself", name.host()));
     }
-    if (const auto cut = cut_above(zones_, *apex, name)) {
+    const auto cut = cut_above(zones_, *apex, name);
+    // RFC 4035 section 3.1.4.1: what is said about a delegation's keys is said by this side of it.
+    const bool ours = cut && *cut == name && type_ == type_delegation_signer;
+    if (cut && !ours) {
         if (first) return refer(*apex, *cut, std::move(so_far), step);
         return finish(step, std::move(so_far), Rcode::noerror, fmt::format("{} is delegated", cut->host()));
     }

@@ -16,7 +16,11 @@ namespace fairlead::dns {
 
 inline constexpr std::size_t max_chain = 16;  // CNAME links in one answer; more is an error of the zone
 // Names that are visited to learn whether a target leads to anything healthy; behind that many it counts as healthy.
+// The server also ends all such searches of one question after max_question_visits: a limit that only trees which were
+// made for it reach, and where the two may differ.
 inline constexpr std::size_t max_health_visits = 256;
+inline constexpr std::size_t max_question_visits = 2'048;
+inline constexpr std::uint16_t type_delegation_signer = 43;
 inline constexpr std::uint16_t type_any = 255;  // answered with one set (RFC 8482)
 
 struct Question {

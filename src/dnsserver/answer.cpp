@@ -76,6 +76,7 @@ private:
     Chain chain_;
     std::string_view name_;   // where the chain is
     std::uint64_t hash_ = 0;  // of that name
+    std::size_t visits_ = 0;  // of names, for the health of targets
     bool by_place_ = false, located_ = false;
     dns::PlaceKey place_;
     unsigned scope_ = 0;
@@ -101,7 +102,7 @@ Answering::Step Answering::answer_set(const CompiledZone& zone, const Entry& ent
                                       Outcome& outcome) {
     std::uint32_t records = set.offset;
     if (!set.plain()) {
-        Picker picker(table_, chain_, answerer_.random_, answerer_.marks_);
+        Picker picker(table_, chain_, answerer_.random_, answerer_.marks_, visits_);
         static constexpr dns::PlaceKey nowhere{};
         const int picked = picker.pick(entry, set, set.by_place() ? place() : nowhere);
         if (picked < 0) {
@@ -153,7 +154,7 @@ Outcome Answering::lead_nowhere(std::string_view question) {
     writer_.clear_answer(query_.question_end);
     answerer_.tally_.loops.add();
     answerer_.tally_.looped.offer(question);
-    return {servfail, true};
+    return {servfail, false};
 }
 
 Outcome Answering::resolve() {
@@ -171,7 +172,9 @@ Outcome Answering::resolve() {
             return outcome;
         }
         if (chain_.contains(hash_) || chain_.size() > dns::max_chain) return lead_nowhere(question.view());
-        if (const auto* cut = table_.cut_above(*zone, name_, labels)) {
+        const auto* cut = table_.cut_above(*zone, name_, labels);
+        const bool ours = cut != nullptr && cut->labels() == labels.count && query_.type == dns::type_delegation_signer;
+        if (cut != nullptr && !ours) {
             if (first) refer(*zone, *cut, outcome);
             return outcome;
         }

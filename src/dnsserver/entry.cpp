@@ -251,14 +251,18 @@ const char* Entry::first_records(const SetHead& set) const {
     return at(first.records);
 }
 
-std::uint32_t Entry::counter_of(std::uint16_t type, std::string_view set_identifier) const {
-    SetHead head;
-    if (!find(type, head)) return 0;
-    for (unsigned v = 0; v < head.variants(); ++v) {
-        const auto one = variant(head, v);
-        if (std::string_view(at(one.identifier), one.identifier_size) == set_identifier) return one.counter;
+Entry::Counters Entry::counters() const {
+    Counters counters;
+    for (unsigned i = 0; i < sets_; ++i) {
+        const auto head = set(i);
+        for (unsigned v = 0; v < head.variants(); ++v) {
+            const auto one = variant(head, v);
+            if (one.counter == 0) continue;
+            counters.emplace(std::pair(head.type, std::string_view(at(one.identifier), one.identifier_size)),
+                             one.counter);
+        }
     }
-    return 0;
+    return counters;
 }
 
 }  // namespace fairlead::dnsserver

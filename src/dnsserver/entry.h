@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <cstring>
 #include <functional>
+#include <map>
 #include <string_view>
 
 #include "dns/name.h"
@@ -127,8 +128,9 @@ public:
     // Back to values.
     [[nodiscard]] dns::Name decode_name() const;
     [[nodiscard]] dns::Sets decode() const;
-    // The counter that this type and set identifier has; 0 if there is none.
-    [[nodiscard]] std::uint32_t counter_of(std::uint16_t type, std::string_view set_identifier) const;
+    // The counters of its sets, by type and set identifier.
+    using Counters = std::map<std::pair<std::uint16_t, std::string_view>, std::uint32_t>;
+    [[nodiscard]] Counters counters() const;
 
 private:
     Entry() = default;

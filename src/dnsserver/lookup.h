@@ -46,7 +46,7 @@ struct CompiledZone {
     std::uint32_t serial = 0;
     std::size_t count = 0;    // names that have sets
     std::size_t cuts = 0;     // delegations
-    std::uint32_t stamp = 0;  // of the change that made this copy
+    std::uint64_t stamp = 0;  // of the change that made this copy
 
     [[nodiscard]] std::uint64_t hash() const { return hash_value; }
     [[nodiscard]] bool same_name(const CompiledZone& other) const { return apex == other.apex; }

@@ -38,6 +38,8 @@ public:
     }
     [[nodiscard]] bool done() const { return next_ == size_; }
     const Target& next() { return targets_[next_++]; }
+    [[nodiscard]] unsigned size() const { return size_; }
+    [[nodiscard]] std::uint64_t hash(unsigned i) const { return targets_[i].hash; }
 
 private:
     const Chain& chain_;
@@ -49,11 +51,13 @@ private:
 }  // namespace
 
 // The rule of dns::resolve: anything healthy that can be reached without going back into the chain.
-bool Picker::leads_somewhere(const char* records) const {
+bool Picker::leads_somewhere(const char* records) {
     Search search(chain_);
     search.add(target_of(records));
     while (!search.done()) {
         const auto& target = search.next();
+        if (known_dead(target.hash)) continue;
+        if (++visits_ > dns::max_question_visits) return true;
         const std::string_view name(target.name, target.size);
         const Labels labels(name);
         const auto* zone = table_.zone_of(name, labels);
@@ -67,14 +71,19 @@ bool Picker::leads_somewhere(const char* records) const {
                 const char* next = entry->at(set.plain() ? set.offset : entry->variant(set, v).records);
                 if (read_records_head(next).healthy == 0) continue;
                 if (set.type != cname) return true;
-                if (!search.add(target_of(next))) return true;
+                if (++visits_ > dns::max_question_visits || !search.add(target_of(next))) return true;
             }
         }
     }
+    for (unsigned i = 0; i < search.size() && dead_count_ < dead_.size(); ++i) dead_[dead_count_++] = search.hash(i);
     return false;
 }
 
-bool Picker::healthy(const Entry& entry, const SetHead& set, const VariantHead& variant) const {
+bool Picker::known_dead(std::uint64_t hash) const {
+    return std::find(dead_.begin(), dead_.begin() + dead_count_, hash) != dead_.begin() + dead_count_;
+}
+
+bool Picker::healthy(const Entry& entry, const SetHead& set, const VariantHead& variant) {
     const char* records = entry.at(variant.records);
     if (read_records_head(records).healthy == 0) return false;
     return set.type != cname || leads_somewhere(records);

@@ -38,8 +38,9 @@ using HealthMarks = std::bitset<max_variants + 1>;
 
 class Picker {
 public:
-    Picker(const ZoneTable& table, const Chain& chain, FastRandom& random, HealthMarks& marks)
-        : table_(table), chain_(chain), random_(random), marks_(marks) {}
+    // `visits` counts what the searches of one question cost.
+    Picker(const ZoneTable& table, const Chain& chain, FastRandom& random, HealthMarks& marks, std::size_t& visits)
+        : table_(table), chain_(chain), random_(random), marks_(marks), visits_(visits) {}
 
     // The index of the variant that answers, or -1 if none is meant for the place. The set is not plain.
     int pick(const Entry& entry, const SetHead& set, const dns::PlaceKey& place);
@@ -52,14 +53,19 @@ private:
     Range branch(const Entry& entry, const SetHead& set, dns::GeoKey place) const;
     bool mark_healthy(const Entry& entry, const SetHead& set, Range range);
     int share_out(const Entry& entry, const SetHead& set, Range range);
-    [[nodiscard]] bool healthy(const Entry& entry, const SetHead& set, const VariantHead& variant) const;
+    [[nodiscard]] bool healthy(const Entry& entry, const SetHead& set, const VariantHead& variant);
     // The Records of a CNAME.
-    [[nodiscard]] bool leads_somewhere(const char* records) const;
+    [[nodiscard]] bool leads_somewhere(const char* records);
+    [[nodiscard]] bool known_dead(std::uint64_t hash) const;
 
     const ZoneTable& table_;
     const Chain& chain_;
     FastRandom& random_;
     HealthMarks& marks_;
+    std::size_t& visits_;
+    // Names that lead nowhere, as searches for the same set have found: variants often share what is behind them.
+    std::array<std::uint64_t, dns::max_health_visits> dead_;  // not cleared
+    unsigned dead_count_ = 0;
 };
 
 }  // namespace fairlead::dnsserver

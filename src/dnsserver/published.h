@@ -94,8 +94,8 @@ private:
         free_.push_back(slot);
     }
 
-    std::deque<Old> old_;  // destroyed before held_: in the order of their versions
     std::unique_ptr<const T> held_;
+    std::deque<Old> old_;  // destroyed before held_: in the order of their versions
     std::atomic<std::uint64_t> version_{1};
     std::atomic<const T*> current_;
     std::array<Slot, max_readers> slots_;

@@ -83,9 +83,13 @@ void TcpLoop::run() {
     while (!stopping_.load()) {
         const int count = ::epoll_wait(epoll_.get(), ready.data(), events_at_a_time, patience(clock_.monotonic()));
         const auto now = clock_.monotonic();
-        for (int i = 0; i < count; ++i) {
-            const auto& event = ready[static_cast<std::size_t>(i)];
-            handle(event.data.fd, event.events, now);
+        const std::span<const epoll_event> events(ready.data(), static_cast<std::size_t>(std::max(count, 0)));
+        // Guests first: who comes in may get the descriptor of one that made way, and with it news that are not his.
+        for (const auto& event : events) {
+            if (!listens(event.data.fd)) handle(event.data.fd, event.events, now);
+        }
+        for (const auto& event : events) {
+            if (listens(event.data.fd) && !paused_) accept_clients(event.data.fd, now);
         }
         look_around(now);
     }
@@ -101,14 +105,14 @@ int TcpLoop::patience(MonotonicTime now) const {
     return static_cast<int>(std::clamp(left, milliseconds(0), tick_).count());
 }
 
+bool TcpLoop::listens(int descriptor) const {
+    return std::any_of(listeners_.begin(), listeners_.end(),
+                       [&](const net::Fd& listener) { return listener.get() == descriptor; });
+}
+
 void TcpLoop::handle(int descriptor, unsigned events, MonotonicTime now) {
     const auto guest = guests_.find(descriptor);
-    if (guest == guests_.end()) {
-        const bool listens = std::any_of(listeners_.begin(), listeners_.end(),
-                                         [&](const net::Fd& listener) { return listener.get() == descriptor; });
-        if (listens && !paused_) accept_clients(descriptor, now);
-        return;
-    }
+    if (guest == guests_.end()) return;  // made way, or is the call to stop
     auto& connection = *guest->second.connection;
     const bool broken = (events & (EPOLLERR | EPOLLHUP)) != 0;
     if (broken) return remove(guest, TcpEnd::client);

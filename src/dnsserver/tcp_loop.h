@@ -53,6 +53,7 @@ private:
     TcpLoop(std::vector<net::Fd> listeners, net::Fd epoll, net::Fd wake, const TcpLimits& limits,
             const WorkerParts& parts, const Clock& clock, Log& log);
     [[nodiscard]] int patience(MonotonicTime now) const;
+    [[nodiscard]] bool listens(int descriptor) const;
     void handle(int descriptor, unsigned events, MonotonicTime now);
     void accept_clients(int listener, MonotonicTime now);
     void pause_accepting(int error, MonotonicTime now);

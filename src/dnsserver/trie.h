@@ -18,7 +18,7 @@ namespace fairlead::dnsserver {
 
 // What one change has made and left behind.
 struct TrieEdit {
-    std::uint32_t stamp = 1;     // differs from that of every change before
+    std::uint64_t stamp = 1;     // differs from that of every change before
     std::vector<void*> retired;  // nodes that readers of older roots may still use
 };
 
@@ -97,9 +97,9 @@ private:
     static constexpr unsigned hash_bits = 64;
 
     struct Node {
-        std::uint64_t bitmap;  // which of the 64 ways are there; 0: a bucket of leaves whose hashes are equal
-        std::uint32_t stamp;
-        std::uint32_t count;
+        std::uint64_t bitmap;      // which of the 64 ways are there; 0: a bucket of leaves whose hashes are equal
+        std::uint64_t stamp : 48;  // at 10,000 changes a second they come again after 900 years
+        std::uint64_t count : 16;
         Slot* children() { return reinterpret_cast<Slot*>(this + 1); }
         [[nodiscard]] const Slot* children() const { return reinterpret_cast<const Slot*>(this + 1); }
     };

@@ -1,6 +1,7 @@
 #include "dnsserver/zone_set.h"
 
 #include <algorithm>
+#include <deque>
 #include <map>
 #include <mutex>
 #include <unordered_map>
@@ -137,8 +138,8 @@ struct ZoneSet::Impl {
     void vanish_above(CompiledZone& zone, const dns::Name& name);
     void count_labels();
     std::uint32_t counter(const CompiledZone& zone, const dns::Name& name, dns::RecordType type,
-                          const std::string& set_identifier, const Entry* before);
-    void forget_counters(const Entry& before, const Entry* after);
+                          const std::string& set_identifier, Entry::Counters& known);
+    void forget(const Entry::Counters& counters);
 
     std::uint64_t seed;
     ZoneTable next_table;  // what will be published
@@ -150,7 +151,8 @@ struct ZoneSet::Impl {
     // have no sets.
     std::unordered_map<std::string, std::uint32_t> below;
     std::uint32_t next_counter = 1;
-    mutable std::mutex labels_mutex;  // of the next; not on the way of a query
+    std::deque<std::uint32_t> free_counters;  // longest free first
+    mutable std::mutex labels_mutex;          // of the next; not on the way of a query
     std::map<std::uint32_t, SetLabels> labels;
     Published<Snapshot> published;
 };
@@ -190,46 +192,51 @@ void ZoneSet::Impl::count_labels() {
     }
 }
 
+// The number that the set had before, which then is no longer among `known`; else a new one.
 std::uint32_t ZoneSet::Impl::counter(const CompiledZone& zone, const dns::Name& name, dns::RecordType type,
-                                     const std::string& set_identifier, const Entry* before) {
+                                     const std::string& set_identifier, Entry::Counters& known) {
     if (set_identifier.empty()) return 0;
-    if (before != nullptr) {
-        const auto known = before->counter_of(static_cast<std::uint16_t>(type), set_identifier);
-        if (known != 0) return known;
+    const auto found = known.find({static_cast<std::uint16_t>(type), set_identifier});
+    if (found != known.end()) {
+        const auto number = found->second;
+        known.erase(found);
+        return number;
     }
-    if (next_counter >= max_set_counters) return 0;
     const std::lock_guard lock(labels_mutex);
-    const auto number = next_counter++;
+    std::uint32_t number = 0;
+    if (next_counter < max_set_counters) {
+        number = next_counter++;
+    } else if (!free_counters.empty()) {
+        // It goes on from where the set before it ended: to whoever looks at rates that is no difference.
+        number = free_counters.front();
+        free_counters.pop_front();
+    } else {
+        return 0;
+    }
     const auto apex = dns::Name::from_wire(zone.apex).value_or(dns::Name());
     labels.emplace(number, SetLabels{number, apex.host(), name.host(), dns::type_text(type), set_identifier});
     return number;
 }
 
-void ZoneSet::Impl::forget_counters(const Entry& before, const Entry* after) {
-    for (unsigned i = 0; i < before.sets(); ++i) {
-        const auto set = before.set(i);
-        for (unsigned v = 0; v < set.variants(); ++v) {
-            const auto one = before.variant(set, v);
-            if (one.counter == 0) continue;
-            const std::string_view identifier(before.at(one.identifier), one.identifier_size);
-            if (after != nullptr && after->counter_of(set.type, identifier) == one.counter) continue;
-            const std::lock_guard lock(labels_mutex);
-            labels.erase(one.counter);
-        }
+void ZoneSet::Impl::forget(const Entry::Counters& counters) {
+    if (counters.empty()) return;
+    const std::lock_guard lock(labels_mutex);
+    for (const auto& [set, number] : counters) {
+        labels.erase(number);
+        free_counters.push_back(number);
     }
 }
 
 void ZoneSet::Impl::store(CompiledZone& zone, const dns::Name& name, const dns::Sets& sets, const Entry* before) {
+    auto known = before == nullptr ? Entry::Counters() : before->counters();
     const auto* entry = Entry::make(name, seed, sets, [&](dns::RecordType type, const std::string& set_identifier) {
-        return counter(zone, name, type, set_identifier, before);
+        return counter(zone, name, type, set_identifier, known);
     });
+    forget(known);
     const bool top = name.wire() == zone.apex;
     const Entry* replaced = nullptr;
     zone.names = Trie<Entry>::insert(zone.names, entry, edit, replaced);
-    if (replaced != nullptr) {
-        forget_counters(*replaced, entry);
-        old_entries.push_back(replaced);
-    }
+    if (replaced != nullptr) old_entries.push_back(replaced);
     const auto adjust = [&](std::size_t& count, bool now, bool before_that) {
         if (now && !before_that) ++count;
         if (!now && before_that) --count;
@@ -248,7 +255,7 @@ void ZoneSet::Impl::take_away(CompiledZone& zone, const Entry* entry) {
     zone.names = Trie<Entry>::erase(zone.names, entry, edit);
     if (entry->sets() != 0) --zone.count;
     if (entry->has_ns()) --zone.cuts;
-    forget_counters(*entry, nullptr);
+    forget(entry->counters());
     old_entries.push_back(entry);
 }
 
@@ -294,7 +301,7 @@ void ZoneSet::remove_zone(const dns::Name& apex) {
     if (zone == nullptr) return;
     Trie<Entry>::retire(zone->names, impl_->edit, [&](const Entry* entry) {
         impl_->below.erase(key_of(*zone, entry->name()));
-        impl_->forget_counters(*entry, nullptr);
+        impl_->forget(entry->counters());
         impl_->old_entries.push_back(entry);
     });
     table.root = Trie<CompiledZone>::erase(table.root, zone, impl_->edit);

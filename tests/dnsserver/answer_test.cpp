@@ -98,6 +98,7 @@ TEST_F(Answers, LeaveLoopsAndLongChainsWithAnError) {
     EXPECT_THAT(longest.answer, SizeIs(17));
     EXPECT_EQ(tally.loops.value(), 3U);
     EXPECT_EQ(tally.looped.take(), name_of("c0.example.com"));
+    EXPECT_FALSE(tally.looped.take()) << "asked twice, told once";
 }
 
 TEST_F(Answers, TruncateByWholeSets) {
@@ -146,6 +147,10 @@ TEST_F(Answers, RefuseWithTheRightCode) {
     EXPECT_THAT(newer.answer, IsEmpty());
     EXPECT_EQ(ask("www.example.com", type_a, {.payload = {}, .options = {}, .klass = 1, .flags = 0x2000}).rcode, 4U)
         << "NOTIFY";
+    const auto other =
+        ask("www.example.com", type_a, {.payload = 1232, .options = {}, .version = 0, .klass = 1, .flags = 0x2000});
+    EXPECT_TRUE(other.edns) << "who sends EDNS gets it back, whatever is asked";
+    EXPECT_EQ(other.question.size(), 17U);
     auto packet = make_query("www.example.com", type_a);
     EXPECT_EQ(reply_to(packet.substr(0, packet.size() - 3)).rcode, 1U) << "FORMERR";
     EXPECT_EQ(raw(packet.substr(0, 11)).kind, Reply::Kind::silence);
@@ -191,6 +196,9 @@ TEST_F(Answers, DelegateWithGlue) {
     EXPECT_THAT(data_of(message.authority), ElementsAre("ns.sub.example.com.", "ns.other.net."));
     EXPECT_THAT(data_of(message.additional), ElementsAre("192.0.2.53", "2001:db8::53"));
     EXPECT_EQ(ask("sub.example.com", type_ns).authority.size(), 2U) << "the delegation itself is a referral too";
+    const auto signer = ask("sub.example.com", dns::type_delegation_signer);
+    EXPECT_TRUE(signer.authoritative) << "of a delegation's keys this side speaks";
+    EXPECT_EQ(signer.authority.at(0).type, dns::RecordType::soa);
 }
 
 TEST_F(Answers, PutAnyAddressFirst) {
@@ -247,6 +255,32 @@ TEST_F(Answers, SpreadByWeight) {
         }
         zones.remove_zone(name_of("example.com"));
     }
+}
+
+// What one variant has found to lead nowhere is not looked at again for the next, and a tree that is made to be
+// searched for ever is not.
+TEST_F(Answers, SearchForHealthWithinLimits) {
+    std::vector<std::string> lines = {"well.example.com 60 A 192.0.2.1",
+                                      "some.example.com 60 CNAME well.example.com | id=well weight=1"};
+    for (int i = 0; i < 200; ++i) {
+        lines.push_back(fmt::format("fan.example.com 60 CNAME dead.example.com | id=f{:03} weight=1", i));
+        lines.push_back(fmt::format("some.example.com 60 CNAME dead.example.com | id=f{:03} weight=200", i));
+        lines.push_back(fmt::format("dead.example.com 60 CNAME gone{}.example.com | id=d{:03} weight=1", i, i));
+        lines.push_back(fmt::format("wide.example.com 60 CNAME wide{}.example.com | id=w{:03} weight=1", i, i));
+        for (int k = 0; k < 20; ++k) {
+            lines.push_back(
+                fmt::format("wide{}.example.com 60 CNAME gone{}-{}.example.com | id={:02} weight=1", i, i, k, k));
+        }
+    }
+    serve("example.com", lines);
+    const auto all_dead = ask("fan.example.com", type_a, {.payload = 1232, .options = {}});
+    EXPECT_EQ(all_dead.rcode, 3U) << "as if all were healthy: the way ends at a name that is not there";
+    EXPECT_EQ(data_of(all_dead.answer).at(0), "dead.example.com.");
+    for (int i = 0; i < 20; ++i) {
+        EXPECT_EQ(data_of(ask("some.example.com", type_a).answer).at(0), "well.example.com.")
+            << "the one that leads somewhere";
+    }
+    EXPECT_EQ(ask("wide.example.com", type_a).answer.size(), 2U) << "4,000 names are not all looked at";
 }
 
 TEST_F(Answers, CountWhatTheyGave) {
