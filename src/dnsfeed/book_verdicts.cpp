@@ -183,7 +183,10 @@ void Book::say_more(dns::VerdictBoard& board) {
     for (said = 0; said < unsaid_records_.size(); ++said) {
         const auto id = unsaid_records_[said];
         auto& record = records_[id];
-        if (!record.object || !judged(record)) continue;
+        if (!record.object || !judged(record)) {
+            record.unsaid = false;  // it may come back, and has something to say then
+            continue;
+        }
         dns::VerdictKey key{dns::VerdictSubject::record, std::string(record.object->name())};
         if (!board.offer(key, record_verdict(record, id))) break;
         record.unsaid = false;

@@ -262,6 +262,36 @@ TEST(Book, SaysWhatTheBoardHasNoRoomForLater) {
     EXPECT_EQ(rounds, 3U);
 }
 
+TEST(Book, WhoWasNotOursToJudgeWhileTheBoardWasFullIsHeardLater) {
+    dnsserver::ZoneSet zones(1);
+    Book book(zones, {});
+    dns::VerdictBoard board({.verdicts = 1, .names = 1});
+    const auto put = [&](std::int64_t generation, std::string_view rest) {
+        book.begin(static_cast<store::Revision>(generation));
+        ASSERT_TRUE(book.put_zone(zone_object({.key = "default/zone", .generation = generation}, "example.com", rest)));
+        book.publish(&board);
+    };
+    put(1, "");
+    ASSERT_TRUE(book.put_record(record_object({}, {.endpoints = {"www.example.com A 192.0.2.1"}})));
+    book.publish(&board);
+    ASSERT_TRUE(book.has_more_to_say()) << "the board holds the zone's";
+    put(2, R"("provider":"aws")");
+    std::set<std::string> names;
+    const auto hear = [&] {
+        names.clear();
+        for (int round = 0; round < 5; ++round) {
+            for (const auto& [key, verdict] : board.take(10)) names.insert(key.name);
+            book.say_more(board);
+        }
+    };
+    hear();
+    EXPECT_FALSE(names.contains("default/www"));
+    EXPECT_FALSE(book.has_more_to_say());
+    put(3, "");
+    hear();
+    EXPECT_TRUE(names.contains("default/www"));
+}
+
 TEST(Book, AnUnreadableRecordCountsAsAbsent) {
     World world;
     world.put_zone(zone_object({.key = "default/zone"}, "example.com"));
