@@ -152,6 +152,12 @@ Result<void> check_place(const Claim& claim, const Endpoint& endpoint, std::size
         return fail(Errc::invalid, field_of(index, "recordType"),
                     fmt::format("{} of {} belongs to the ManagedZone", type_text(claim.type), apex.host()));
     }
+    if (claim.type == RecordType::ns && claim.name.is_wildcard()) {
+        // RFC 4592 section 4.2; secondaries refuse a whole zone for it.
+        return fail(Errc::invalid, field_of(index, "recordType"),
+                    fmt::format("NS cannot stand at the wildcard {}: each part is delegated by its own name",
+                                claim.name.host()));
+    }
     if (claim.type != RecordType::cname) return {};
     if (at_apex) {
         return fail(Errc::invalid, field_of(index, "recordType"),

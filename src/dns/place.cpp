@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <array>
 
+#include "dns/countries.h"
+
 namespace fairlead::dns {
 
 namespace {
@@ -23,13 +25,21 @@ std::string upper(std::string_view text) {
 
 bool letter(char c) { return c >= 'A' && c <= 'Z'; }
 bool letter_or_digit(char c) { return letter(c) || (c >= '0' && c <= '9'); }
-bool is_country(std::string_view text) { return text.size() == 2 && letter(text[0]) && letter(text[1]); }
+bool is_continent(std::string_view code) {
+    return std::find(continents.begin(), continents.end(), code) != continents.end();
+}
+
+tl::unexpected<Error> no_country(std::string_view text, const std::string& code) {
+    return fail(Errc::invalid,
+                fmt::format("\"{}\" is no place: there is no country {} in ISO 3166-1{}", text, code,
+                            is_continent(code) ? fmt::format("; did you mean GEO-{}?", code) : std::string()));
+}
 
 }  // namespace
 
 Result<GeoCode> GeoCode::continent(std::string_view code) {
     const auto known = upper(code);
-    if (std::find(continents.begin(), continents.end(), known) == continents.end()) {
+    if (!is_continent(known)) {
         return fail(Errc::invalid,
                     fmt::format("\"{}\" is no continent; there are AF, AN, AS, EU, NA, OC and SA", code));
     }
@@ -40,11 +50,14 @@ Result<GeoCode> GeoCode::parse(std::string_view text) {
     if (text == "*") return GeoCode{};
     const auto code = upper(text);
     if (code.starts_with(continent_prefix)) return continent(code.substr(continent_prefix.size()));
-    if (is_country(code)) return GeoCode{GeoLevel::country, code};
-    const bool subdivision = code.size() > 3 && code.size() <= 3 + max_subdivision && code[2] == '-' &&
-                             is_country(code.substr(0, 2)) &&
+    const auto country = code.substr(0, 2);
+    const bool two_letters = country.size() == 2 && letter(country[0]) && letter(country[1]);
+    const bool subdivision = two_letters && code.size() > 3 && code.size() <= 3 + max_subdivision && code[2] == '-' &&
                              std::all_of(code.begin() + 3, code.end(), letter_or_digit);
-    if (subdivision) return GeoCode{GeoLevel::subdivision, code};
+    if (subdivision || (two_letters && code.size() == 2)) {
+        if (!is_country_code(country)) return no_country(text, country);
+        return GeoCode{subdivision ? GeoLevel::subdivision : GeoLevel::country, code};
+    }
     return fail(
         Errc::invalid,
         fmt::format("\"{}\" is no place: a country is DE, a subdivision US-CA, a continent GEO-EU, the rest *", text));

@@ -34,7 +34,7 @@ std::string address_text(std::string_view wire, int family) {
 }
 
 Result<std::string> parse_name(std::string_view text) {
-    auto name = Name::parse(trim(text));
+    auto name = parse_target(trim(text));
     if (!name) return fail(std::move(name.error()));
     return name->wire();
 }

@@ -1,6 +1,9 @@
 #include "dns/tokens.h"
 
+#include <arpa/inet.h>
 #include <fmt/core.h>
+
+#include <array>
 
 #include "base/text.h"
 
@@ -23,6 +26,15 @@ std::optional<char> unescape(std::string_view text, std::size_t& at) {
 }
 
 }  // namespace
+
+Result<Name> parse_target(std::string_view text) {
+    std::array<char, 16> bytes{};
+    const std::string plain(text.ends_with('.') ? text.substr(0, text.size() - 1) : text);
+    if (inet_pton(AF_INET, plain.c_str(), bytes.data()) == 1 || inet_pton(AF_INET6, plain.c_str(), bytes.data()) == 1) {
+        return fail(Errc::invalid, fmt::format("\"{}\" must be a name, not an address", text));
+    }
+    return Name::parse(text);
+}
 
 Result<Tokens> Tokens::split(std::string_view text) {
     Tokens tokens;
@@ -72,7 +84,7 @@ Result<std::uint32_t> Tokens::number(std::string_view what, std::uint32_t most) 
 Result<Name> Tokens::name(std::string_view what) {
     auto token = take(what);
     if (!token) return fail(std::move(token.error()));
-    return Name::parse(token->raw);  // it has escapes of its own
+    return parse_target(token->raw);  // it has escapes of its own
 }
 
 Result<void> Tokens::end() const {

@@ -18,6 +18,10 @@ struct Token {
     bool quoted = false;   // the whole word stood in quotes
 };
 
+// A name that data points to: not an address, which would be a name too, of labels that are numbers, but whoever writes
+// one expects that it is gone to.
+Result<Name> parse_target(std::string_view text);
+
 class Tokens {
 public:
     // Errors: a quote that does not end, a broken escape.
