@@ -15,6 +15,7 @@ using Accepted = std::map<RecordType, std::map<std::string, const Contender*>>;
 struct Refusal {
     const Contender* winner;
     std::string rule;
+    bool full = false;  // there is no room, whoever has it
 };
 
 std::optional<Refusal> refusal_of(const Accepted& accepted, const Contender& contender) {
@@ -32,6 +33,7 @@ std::optional<Refusal> refusal_of(const Accepted& accepted, const Contender& con
             return Refusal{first, identifier.empty() ? "with a setIdentifier, which this one lacks, "
                                                      : "without a setIdentifier "};
         }
+        if (by_identifier.size() >= max_sets_per_type) return Refusal{first, {}, true};
     }
     for (const auto& [type, others] : accepted) {
         if (type == contender.type || (type != RecordType::cname && contender.type != RecordType::cname)) continue;
@@ -43,6 +45,10 @@ std::optional<Refusal> refusal_of(const Accepted& accepted, const Contender& con
 }
 
 std::string explain(const Name& name, const Contender& contender, const Refusal& refusal) {
+    if (refusal.full) {
+        return fmt::format("{} of {} has {} sets with a setIdentifier that are older, the most that there can be",
+                           type_text(contender.type), name.host(), max_sets_per_type);
+    }
     const auto& winner = refusal.winner->claimant;
     const auto what = fmt::format("{} of {} is claimed {}", type_text(contender.type), name.host(), refusal.rule);
     if (!winner.guest) return fmt::format("{}by ManagedZone {} for its name servers", what, winner.key);

@@ -173,6 +173,7 @@ private:
     // book_zones.cpp: zones and secrets
     std::uint32_t add_zone(const store::ObjectRef& object, std::int64_t created);
     void free_zone(std::uint32_t id);
+    [[nodiscard]] bool older(std::uint32_t a, std::uint32_t b) const;
     void list_zone(std::uint32_t id);
     void unlist_zone(std::uint32_t id);
     void elect(const dns::Name& apex);

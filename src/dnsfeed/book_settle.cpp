@@ -110,7 +110,7 @@ void Book::add_own_contenders(const Zone& zone, const dns::Name& name, std::vect
     const auto own = zone.terms->own.find(name);
     if (own == zone.terms->own.end()) return;
     for (const auto& [type, variants] : own->second) {
-        dns::Contender contender{{false, zone.created, zone.key, 0}, type, variants.front()};
+        dns::Contender contender{{false, zone.created, zone.object->created(), zone.key, 0}, type, variants.front()};
         if (type == dns::RecordType::soa) {
             auto& data = contender.variant.data.front();
             data = with_serial(std::move(data), zone.serial);
@@ -125,9 +125,10 @@ void Book::add_contenders(std::uint32_t id, const dns::Name& name, std::vector<d
     const auto [from, to] = statements->range(name);
     for (auto at = from; at < to; ++at) {
         const auto& stated = statements->at(at);
-        contenders.push_back({{true, record.created, std::string(record.object->name()), stated.endpoint},
-                              stated.claim.type,
-                              stated.claim.variant});
+        contenders.push_back(
+            {{true, record.created, record.object->created(), std::string(record.object->name()), stated.endpoint},
+             stated.claim.type,
+             stated.claim.variant});
     }
 }
 

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <set>
+#include <tuple>
 
 #include "base/text.h"
 #include "dnsfeed/book.h"
@@ -60,15 +61,16 @@ void Book::free_zone(std::uint32_t id) {
     free_zones_.push_back(id);
 }
 
+// Timestamps have seconds; within one the store knows the order.
+bool Book::older(std::uint32_t a, std::uint32_t b) const {
+    const auto age = [](const Zone& zone) { return std::tuple(zone.created, zone.object->created(), zone.key); };
+    return age(*zone_list_[a]) < age(*zone_list_[b]);
+}
+
 void Book::list_zone(std::uint32_t id) {
     const auto& zone = *zone_list_[id];
     auto& zones = by_apex_[zone.terms->apex];
-    const auto older = [&](std::uint32_t a, std::uint32_t b) {
-        const auto& left = *zone_list_[a];
-        const auto& right = *zone_list_[b];
-        return left.created != right.created ? left.created < right.created : left.key < right.key;
-    };
-    zones.insert(std::upper_bound(zones.begin(), zones.end(), id, older), id);
+    zones.insert(std::upper_bound(zones.begin(), zones.end(), id, [this](auto a, auto b) { return older(a, b); }), id);
 }
 
 void Book::unlist_zone(std::uint32_t id) {
@@ -285,8 +287,7 @@ void Book::rebuild_policy(Changes& changes) {
         const auto& zone = *zone_list_[id];
         if (zone.active && !zone.terms->peers.empty()) ids.push_back(id);
     }
-    std::stable_sort(ids.begin(), ids.end(),
-                     [&](auto a, auto b) { return zone_list_[a]->created < zone_list_[b]->created; });
+    std::sort(ids.begin(), ids.end(), [this](auto a, auto b) { return older(a, b); });
     dnsserver::TransferPolicy policy;
     std::map<dns::Name, std::string> owners;
     for (const auto id : ids) {

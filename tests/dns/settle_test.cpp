@@ -14,7 +14,7 @@ namespace {
 Contender contender(std::int64_t created, std::string key, RecordType type, std::string identifier = {},
                     std::size_t endpoint = 0) {
     Contender made;
-    made.claimant = {true, created, std::move(key), endpoint};
+    made.claimant = {true, created, 0, std::move(key), endpoint};
     made.type = type;
     made.variant.set_identifier = std::move(identifier);
     made.variant.ttl = static_cast<std::uint32_t>(created);
@@ -25,6 +25,11 @@ Contender contender(std::int64_t created, std::string key, RecordType type, std:
 Contender of_zone(RecordType type) {
     auto made = contender(1'000, "default/zone", type);
     made.claimant.guest = false;
+    return made;
+}
+
+Contender made_by(std::uint64_t revision, Contender made) {
+    made.claimant.revision = revision;
     return made;
 }
 
@@ -60,6 +65,14 @@ TEST(Settle, Rules) {
          {contender(1, "n/b", a), contender(1, "n/a", a)},
          {"A/=n/a"},
          {"n/b: A of www.example.com is claimed by DNSRecord n/a, which is older"}},
+        {"within a second: by revision",
+         {made_by(7, contender(1, "n/a", a)), made_by(6, contender(1, "n/b", a))},
+         {"A/=n/b"},
+         {"n/a: A of www.example.com is claimed by DNSRecord n/b, which is older"}},
+        {"the second counts before the revision",
+         {made_by(6, contender(2, "n/a", a)), made_by(7, contender(1, "n/b", a))},
+         {"A/=n/b"},
+         {"n/a: A of www.example.com is claimed by DNSRecord n/b, which is older"}},
         {"the same record: by index",
          {contender(1, "n/a", a, "", 3), contender(1, "n/a", a, "", 1)},
          {"A/=n/a"},
@@ -110,6 +123,27 @@ TEST(Settle, Rules) {
         for (const auto& loss : settled.losses) losses.push_back(loss.claimant.key + ": " + loss.why);
         EXPECT_EQ(losses, row.losses) << row.name;
     }
+}
+
+TEST(Settle, TheYoungestAreTooMany) {
+    std::vector<Contender> contenders;
+    for (std::size_t i = 0; i < max_sets_per_type + 2; ++i) {
+        contenders.push_back(contender(static_cast<std::int64_t>(1'000 - i), "n/r" + std::to_string(i), RecordType::a,
+                                       "id" + std::to_string(i)));
+    }
+    contenders.push_back(contender(1, "n/other", RecordType::aaaa, "id"));
+    const auto full = settle(name_of("www.example.com"), contenders);
+    EXPECT_EQ(full.sets.at(RecordType::a).size(), max_sets_per_type);
+    EXPECT_EQ(full.sets.at(RecordType::aaaa).size(), 1U);
+    ASSERT_EQ(full.losses.size(), 2U);
+    EXPECT_EQ(full.losses[0].claimant.key, "n/r1");
+    EXPECT_EQ(full.losses[1].claimant.key, "n/r0");
+    EXPECT_EQ(full.losses[1].why,
+              "A of www.example.com has 256 sets with a setIdentifier that are older, the most that there can be");
+    contenders.erase(contenders.begin() + 9);
+    const auto one_went = settle(name_of("www.example.com"), contenders);
+    ASSERT_EQ(one_went.losses.size(), 1U);
+    EXPECT_EQ(one_went.losses[0].claimant.key, "n/r0");
 }
 
 RC_GTEST_PROP(SettleProperty, OrderOfArrivalDoesNotMatterAndEverybodyIsHeard, ()) {

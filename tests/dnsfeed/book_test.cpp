@@ -98,6 +98,18 @@ TEST(Book, TheOlderRecordWinsAndTheOtherInherits) {
     EXPECT_EQ(world.served(), (Lines{"example.com www.example.com A/ 300 192.0.2.9"}));
 }
 
+TEST(Book, WithinOneSecondTheStoreKnowsWhoIsOlder) {
+    World world;
+    world.put_zone(zone_object({.key = "a/zone", .created = 9}, "example.com"));
+    world.put_record(record_object({.key = "a/www", .created = 12}, {.endpoints = {"www.example.com A 192.0.2.1"}}));
+    world.put_record(record_object({.key = "a/xxx", .created = 11}, {.endpoints = {"www.example.com A 192.0.2.2"}}));
+    EXPECT_EQ(world.record("a/www"),
+              "Conflict: spec.endpoints[0]: A of www.example.com is claimed by DNSRecord a/xxx, which is older");
+    world.put_zone(zone_object({.key = "b/zone", .created = 8}, "example.com"));
+    EXPECT_EQ(world.zone("a/zone"),
+              "Conflict: spec.domainName: example.com is served for ManagedZone b/zone, which is older");
+}
+
 TEST(Book, SetsWithIdentifiersOfSeveralRecordsShareAName) {
     World world;
     world.put_zone(zone_object({.key = "default/zone"}, "example.com"));
