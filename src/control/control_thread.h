@@ -1,12 +1,7 @@
-// Runs a Manager in a process: steps until there is nothing to do, then waits for a change of the store or the next due
-// time. The only thread of the controllers.
+// Runs a Manager in a process: the only thread of the controllers.
 #pragma once
 
-#include <condition_variable>
-#include <mutex>
-#include <thread>
-
-#include "base/fwd.h"
+#include "base/step_thread.h"
 #include "control/manager.h"
 
 namespace fairlead::control {
@@ -14,25 +9,25 @@ namespace fairlead::control {
 class ControlThread {
 public:
     // The manager has all its controllers; nobody else steps it from now on.
-    ControlThread(Manager& manager, const Clock& clock);
+    ControlThread(Manager& manager, const Clock& clock)
+        : manager_(manager), thread_([&manager] { return manager.step(); }, clock) {
+        manager_.on_wake([this] { thread_.wake(); });
+        thread_.start();
+    }
     ~ControlThread() { stop(); }
     ControlThread(const ControlThread&) = delete;
     ControlThread& operator=(const ControlThread&) = delete;
 
     // Ends after the current step, gives the lease back, joins. Idempotent.
-    void stop();
+    void stop() {
+        if (!thread_.stop()) return;
+        manager_.on_wake({});
+        manager_.shut_down();
+    }
 
 private:
-    void run();
-    void wait(const Step& step);
-
     Manager& manager_;
-    const Clock& clock_;
-    std::mutex mutex_;
-    std::condition_variable changed_;
-    bool woken_ = false;
-    bool stopping_ = false;
-    std::thread thread_;  // last: uses everything above
+    StepThread thread_;
 };
 
 }  // namespace fairlead::control

@@ -14,6 +14,7 @@
 
 #include "base/clock.h"
 #include "base/fwd.h"
+#include "base/step_thread.h"
 #include "control/backoff.h"
 #include "control/client.h"
 #include "control/context.h"
@@ -48,11 +49,6 @@ struct ManagerOptions {
 
 struct ControllerOptions {
     Backoff backoff;
-};
-
-struct Step {
-    bool more = false;                 // there is work now
-    std::optional<MonotonicTime> due;  // if not: when there will be, unless the store changes before
 };
 
 class Manager {

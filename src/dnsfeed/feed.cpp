@@ -89,7 +89,7 @@ void Feed::on_wake(std::function<void()> wake) {
     wake_->call = std::move(wake);
 }
 
-FeedStep Feed::step() {
+Step Feed::step() {
     if (retry_at_ && parts_.clock.monotonic() < *retry_at_) return {false, retry_at_};
     retry_at_.reset();
     if (!following_) {

@@ -18,6 +18,7 @@
 #include "base/clock.h"
 #include "base/fwd.h"
 #include "base/metrics.h"
+#include "base/step_thread.h"
 #include "dns/verdict.h"
 #include "dnsfeed/book.h"
 #include "dnsserver/transfer_policy.h"
@@ -48,11 +49,6 @@ struct FeedParts {
     Metrics& metrics;
 };
 
-struct FeedStep {
-    bool more = false;                 // there is work now
-    std::optional<MonotonicTime> due;  // if not: when there will be, unless woken before
-};
-
 class Feed {
 public:
     Feed(const FeedParts& parts, FeedOptions options);
@@ -61,7 +57,7 @@ public:
     Feed& operator=(const Feed&) = delete;
 
     // The first one that the store answers loads everything.
-    FeedStep step();
+    Step step();
     // Called from any thread when step() has something to do. Null: nobody steps any more.
     void on_wake(std::function<void()> wake);
 

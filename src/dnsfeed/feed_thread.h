@@ -1,12 +1,7 @@
-// Runs a Feed in a process: steps until there is nothing to do, then waits until the store or the controllers have
-// news, or until it is due. Never polls.
+// Runs a Feed in a process.
 #pragma once
 
-#include <condition_variable>
-#include <mutex>
-#include <thread>
-
-#include "base/fwd.h"
+#include "base/step_thread.h"
 #include "dnsfeed/feed.h"
 
 namespace fairlead::dnsfeed {
@@ -14,25 +9,22 @@ namespace fairlead::dnsfeed {
 class FeedThread {
 public:
     // Nobody else steps the feed from now on.
-    FeedThread(Feed& feed, const Clock& clock);
+    FeedThread(Feed& feed, const Clock& clock) : feed_(feed), thread_([&feed] { return feed.step(); }, clock) {
+        feed_.on_wake([this] { thread_.wake(); });
+        thread_.start();
+    }
     ~FeedThread() { stop(); }
     FeedThread(const FeedThread&) = delete;
     FeedThread& operator=(const FeedThread&) = delete;
 
     // Ends after the current step, joins. Idempotent.
-    void stop();
+    void stop() {
+        if (thread_.stop()) feed_.on_wake({});
+    }
 
 private:
-    void run();
-    void wait(const FeedStep& step);
-
     Feed& feed_;
-    const Clock& clock_;
-    std::mutex mutex_;
-    std::condition_variable changed_;
-    bool woken_ = false;
-    bool stopping_ = false;
-    std::thread thread_;  // last: uses everything above
+    StepThread thread_;
 };
 
 }  // namespace fairlead::dnsfeed

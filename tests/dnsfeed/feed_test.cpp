@@ -60,7 +60,7 @@ protected:
         }
         return *feed_;
     }
-    FeedStep settle() {
+    Step settle() {
         for (int i = 0; i < 10'000; ++i) {
             const auto step = feed().step();
             if (!step.more) return step;

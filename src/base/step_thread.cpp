@@ -1,33 +1,32 @@
-#include "dnsfeed/feed_thread.h"
+#include "base/step_thread.h"
 
-#include "base/clock.h"
+namespace fairlead {
 
-namespace fairlead::dnsfeed {
-
-FeedThread::FeedThread(Feed& feed, const Clock& clock) : feed_(feed), clock_(clock) {
-    feed_.on_wake([this] {
-        {
-            const std::lock_guard lock(mutex_);
-            if (woken_) return;  // it has not looked since
-            woken_ = true;
-        }
-        changed_.notify_one();
-    });
+void StepThread::start() {
     thread_ = std::thread([this] { run(); });
 }
 
-void FeedThread::stop() {
+void StepThread::wake() {
+    {
+        const std::lock_guard lock(mutex_);
+        if (woken_) return;  // it has not looked since
+        woken_ = true;
+    }
+    changed_.notify_one();
+}
+
+bool StepThread::stop() {
     {
         const std::lock_guard lock(mutex_);
         stopping_ = true;
     }
     changed_.notify_one();
-    if (!thread_.joinable()) return;
+    if (!thread_.joinable()) return false;
     thread_.join();
-    feed_.on_wake({});
+    return true;
 }
 
-void FeedThread::run() {
+void StepThread::run() {
     while (true) {
         {
             const std::lock_guard lock(mutex_);
@@ -35,12 +34,12 @@ void FeedThread::run() {
             // Before the step looks: a change that comes while it looks wakes the wait that follows.
             woken_ = false;
         }
-        const auto step = feed_.step();
+        const auto step = step_();
         if (!step.more) wait(step);
     }
 }
 
-void FeedThread::wait(const FeedStep& step) {
+void StepThread::wait(const Step& step) {
     const auto ready = [this] { return woken_ || stopping_; };
     std::unique_lock lock(mutex_);
     if (step.due) {
@@ -50,4 +49,4 @@ void FeedThread::wait(const FeedStep& step) {
     }
 }
 
-}  // namespace fairlead::dnsfeed
+}  // namespace fairlead
