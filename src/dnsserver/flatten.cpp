@@ -1,12 +1,17 @@
 #include "dnsserver/flatten.h"
 
 #include <algorithm>
+#include <set>
+
+#include "dns/endpoint.h"
 
 namespace fairlead::dnsserver {
 
 namespace {
 
 using dns::Variant;
+
+constexpr std::size_t record_overhead = 12;  // in a message: pointer to the name, type, class, TTL, length
 
 std::vector<std::string> healthy_data(const Variant& variant) {
     std::vector<std::string> healthy;
@@ -33,12 +38,17 @@ std::vector<dns::Share> drawable(const std::vector<Variant>& variants) {
     return dns::choose(candidates, dns::Place{}).shares;
 }
 
-Variant heaviest(const std::vector<Variant>& variants, const std::vector<dns::Share>& shares) {
-    const auto lighter = [&](const dns::Share& a, const dns::Share& b) {
-        if (a.probability != b.probability) return a.probability < b.probability;
-        return variants[a.candidate].set_identifier > variants[b.candidate].set_identifier;
-    };
-    const auto& chosen = variants[std::max_element(shares.begin(), shares.end(), lighter)->candidate];
+// Heaviest first; among equals by identifier.
+void sort_by_weight(const std::vector<Variant>& variants, std::vector<dns::Share>& shares) {
+    std::sort(shares.begin(), shares.end(), [&](const dns::Share& a, const dns::Share& b) {
+        if (a.probability != b.probability) return a.probability > b.probability;
+        return variants[a.candidate].set_identifier < variants[b.candidate].set_identifier;
+    });
+}
+
+Variant heaviest(const std::vector<Variant>& variants, std::vector<dns::Share> shares) {
+    sort_by_weight(variants, shares);
+    const auto& chosen = variants[shares.front().candidate];
     Variant result;
     result.ttl = chosen.ttl;
     result.data = served_data(chosen);
@@ -46,18 +56,33 @@ Variant heaviest(const std::vector<Variant>& variants, const std::vector<dns::Sh
     return result;
 }
 
-Variant together(const std::vector<Variant>& variants, const std::vector<dns::Share>& shares) {
+// One variant is as large as it is; of several as much as secondaries take.
+Variant together(const std::vector<Variant>& variants, std::vector<dns::Share> shares) {
     Variant result;
     result.ttl = variants[shares.front().candidate].ttl;
+    if (shares.size() == 1) {
+        result.data = served_data(variants[shares.front().candidate]);
+        return result;
+    }
+    sort_by_weight(variants, shares);
+    result.ttl = variants[shares.front().candidate].ttl;
+    std::set<std::string> all;
+    std::size_t bytes = 0;
     for (const auto& share : shares) {
         const auto& variant = variants[share.candidate];
-        result.ttl = std::min(result.ttl, variant.ttl);
-        for (auto& data : served_data(variant)) result.data.push_back(std::move(data));
+        for (auto& data : served_data(variant)) {
+            if (all.contains(data)) {
+                result.ttl = std::min(result.ttl, variant.ttl);
+                continue;
+            }
+            const auto size = record_overhead + data.size();
+            if (all.size() == max_flat_records || bytes + size > dns::max_set_bytes) continue;
+            bytes += size;
+            result.ttl = std::min(result.ttl, variant.ttl);
+            all.insert(std::move(data));
+        }
     }
-    if (shares.size() > 1) {
-        std::sort(result.data.begin(), result.data.end());
-        result.data.erase(std::unique(result.data.begin(), result.data.end()), result.data.end());
-    }
+    result.data.assign(all.begin(), all.end());
     return result;
 }
 

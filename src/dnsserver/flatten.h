@@ -8,12 +8,17 @@
 // - CNAME, of which a name has one: the heaviest of these variants; among equals the smallest set identifier.
 //   Nothing else stands beside it, because nothing else is ever answered there, and secondaries refuse a zone where
 //   something does. At an apex, where no CNAME can be, it is the CNAME that goes.
-// - All other types: all data of these variants, each once. The TTL is the smallest of theirs.
+// - All other types: all data of these variants, each once. The TTL is the smallest of theirs. Of several variants at
+//   most max_flat_records and dns::max_set_bytes: the heaviest first, among equals by identifier; what does not fit is
+//   left out.
 #pragma once
 
 #include "dns/sets.h"
 
 namespace fairlead::dnsserver {
+
+// What BIND takes of a type before it refuses a zone (max-records-per-type).
+inline constexpr std::size_t max_flat_records = 100;
 
 // One variant for each type, without identifier, code, weight or health. A set that has none of these is unchanged.
 dns::Sets flatten(const dns::Sets& sets);

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "dns/zones.h"
 
 namespace fairlead::dnsserver {
@@ -88,6 +90,55 @@ INSTANTIATE_TEST_SUITE_P(
             {"60 CNAME de.example.net | id=a geo=DE weight=200", "60 CNAME x.example.net | id=b geo=* weight=1"},
             {"60 CNAME x.example.net."}}),
     [](const auto& each) { return each.param.test; });
+
+dns::Variant addresses(std::string identifier, unsigned weight, std::uint32_t ttl, char first, int count) {
+    dns::Variant made;
+    made.set_identifier = std::move(identifier);
+    made.weight = weight;
+    made.ttl = ttl;
+    for (int i = 0; i < count; ++i) made.data.push_back(std::string{first, 0, 0, static_cast<char>(i)});
+    return made;
+}
+
+TEST(Flatten, TheHeaviestFillTheSet) {
+    dns::Sets sets;
+    auto& variants = sets[dns::RecordType::a];
+    variants = {addresses("light", 1, 5, 1, 40), addresses("b", 50, 60, 2, 40), addresses("a", 50, 60, 3, 40),
+                addresses("heavy", 90, 60, 4, 40)};
+    const auto flat = flatten(sets);
+    const auto& one = flat.at(dns::RecordType::a).front();
+    EXPECT_EQ(one.data.size(), max_flat_records);
+    const auto of = [&](char first) {
+        return std::count_if(one.data.begin(), one.data.end(), [&](const auto& data) { return data[0] == first; });
+    };
+    EXPECT_EQ(of(4), 40);
+    EXPECT_EQ(of(3), 40) << "a comes before b";
+    EXPECT_EQ(of(2), 20);
+    EXPECT_EQ(of(1), 0);
+    EXPECT_EQ(one.ttl, 60U) << "of those that are in it";
+    EXPECT_EQ(flatten(flat), flat);
+}
+
+TEST(Flatten, NoMoreBytesThanAnAnswerCarries) {
+    dns::Sets sets;
+    for (const auto* identifier : {"a", "b", "c"}) {
+        dns::Variant made;
+        made.set_identifier = identifier;
+        made.weight = 1;
+        made.data.emplace_back(25'000, identifier[0]);
+        sets[dns::RecordType::txt].push_back(made);
+    }
+    const auto flat = flatten(sets);
+    ASSERT_EQ(flat.at(dns::RecordType::txt).front().data.size(), 2U);
+    EXPECT_EQ(flat.at(dns::RecordType::txt).front().data[1][0], 'b');
+}
+
+TEST(Flatten, APlainSetIsAsLargeAsItIs) {
+    dns::Sets sets;
+    sets[dns::RecordType::a].push_back(addresses("", 0, 60, 1, 120));
+    sets[dns::RecordType::a].front().weight.reset();
+    EXPECT_EQ(flatten(sets), sets);
+}
 
 TEST(Flatten, NothingStaysNothing) { EXPECT_TRUE(flatten({}).empty()); }
 
