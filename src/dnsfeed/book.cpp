@@ -136,7 +136,7 @@ void Book::replace(std::uint32_t id, const store::ObjectRef& object, const Recor
         for (const auto& name : old_names) claims_.erase(name_hash(old_zone, name), id);
     }
     troubles_.erase(id);
-    cache_.erase(id);
+    forget_statements(id);
 
     std::vector<dns::Name> names;
     auto zone = no_id;

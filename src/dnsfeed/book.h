@@ -102,7 +102,9 @@ private:
         std::uint8_t counted = no_state;              // the state that states_ counts
     };
     static constexpr std::uint8_t no_state = 0xff;
-    static constexpr std::size_t max_cached = 256;  // records; about 40 KiB each when they have 100 endpoints
+    static constexpr std::size_t max_cached = 256;        // records; about 40 KiB each when they have 100 endpoints
+    static constexpr std::size_t max_contested = 50'000;  // endpoints; about 400 bytes each
+    static constexpr std::size_t max_unsettled = 4'096;   // names
     struct Zone {
         store::ObjectRef object;
         std::string key, namespace_;
@@ -142,6 +144,16 @@ private:
         [[nodiscard]] std::pair<std::size_t, std::size_t> range(const dns::Name& name) const;
         [[nodiscard]] const Stated& at(std::size_t position) const { return stated[by_name[position]]; }
     };
+    // Of a record that shares a name with others: kept, because each change of one looks at all of them.
+    struct Contested {
+        Statements statements;
+        std::uint64_t used = 0;  // in which batch
+    };
+    // A zone of ours inside another, as a name of the outer one meets it.
+    struct Cut {
+        const Zone* first = nullptr;  // the largest: where the outer zone ends
+        const Zone* last = nullptr;   // the smallest: who answers
+    };
     struct Place {
         std::uint32_t zone = no_id;
         std::string why_not;
@@ -164,11 +176,19 @@ private:
     [[nodiscard]] static std::vector<dns::Name> all_names(const Statements& statements, const RecordText& text,
                                                           const dns::Name& apex);
     const Statements* statements_of(std::uint32_t id);
+    const Statements* contested_statements_of(std::uint32_t id);
+    void forget_statements(std::uint32_t id);
+    // At once if nobody else wants the name, else with all others of the batch.
     void settle(std::uint32_t zone_id, const dns::Name& name);
+    void settle_rest();
+    void settle_all(std::uint32_t zone_id, const dns::Name& name);
+    [[nodiscard]] Cut cut_of(const Zone& zone, const dns::Name& name) const;
+    void settle_hidden(std::uint32_t zone_id, const dns::Name& name, const Cut& cut,
+                       const std::vector<std::uint32_t>& claimants);
     bool settle_alone(std::uint32_t zone_id, const dns::Name& name);
-    void add_contenders(std::uint32_t id, const dns::Name& name, std::vector<dns::Contender>& contenders);
+    void add_contenders(std::uint32_t id, const dns::Name& name, bool alone, std::vector<dns::Contender>& contenders);
     void add_own_contenders(const Zone& zone, const dns::Name& name, std::vector<dns::Contender>& contenders) const;
-    void set_conflicts(std::uint32_t id, const dns::Name& name, const std::vector<dns::Loss>& losses);
+    void set_conflicts(std::uint32_t id, const dns::Name& name, std::vector<Problem> conflicts);
     void store_sets(std::uint32_t zone_id, const dns::Name& name, dns::Sets sets);
     // book_zones.cpp: zones and secrets
     std::uint32_t add_zone(const store::ObjectRef& object, std::int64_t created);
@@ -183,6 +203,9 @@ private:
     void content_changed(std::uint32_t id);
     void count_wishes(const Zone& zone, bool more);
     [[nodiscard]] const Zone* server_of(const dns::Name& apex) const;
+    [[nodiscard]] const Zone* active_at(const dns::Name& apex) const;
+    void settle_around(std::uint32_t id, bool itself);
+    void settle_in_outer(const dns::Name& apex, const std::vector<dns::Name>& names);
     void place_again_of(const std::string& namespace_, std::string_view zone_key);
     void touch_zone(std::uint32_t id);
     void rebuild_policy(Changes& changes);
@@ -209,13 +232,18 @@ private:
     std::unordered_map<std::string, std::uint32_t> first_of_namespace_;  // record
     std::unordered_map<std::uint32_t, Trouble> troubles_;                // by record
     std::vector<std::uint32_t> touched_records_, unsaid_records_;
-    std::unordered_map<std::uint32_t, Statements> cache_;  // of records that were read in this batch
+    std::unordered_map<std::uint32_t, Statements> cache_;     // of records that were read in this batch
+    std::unordered_map<std::uint32_t, Contested> contested_;  // by record
+    std::size_t contested_endpoints_ = 0;
+    std::uint64_t batch_ = 0;
+    std::map<std::pair<std::uint32_t, dns::Name>, store::Revision> unsettled_;  // by zone and name: the last change
     std::array<std::size_t, 4> states_{};
 
     std::vector<std::unique_ptr<Zone>> zone_list_;  // by id; null: free
     std::vector<std::uint32_t> free_zones_;
     std::map<std::string, std::uint32_t, std::less<>> zone_ids_;  // by key
     std::map<dns::Name, std::vector<std::uint32_t>> by_apex_;     // oldest first; with valid terms
+    std::map<dns::Name, std::size_t> longer_;                     // how many zones that serve lie below the name
     std::vector<std::uint32_t> touched_zones_, unsaid_zones_, changed_zones_;
     std::map<std::string, store::ObjectRef, std::less<>> secrets_;    // by key
     std::map<std::string, std::size_t, std::less<>> wanted_secrets_;  // how many peers name the key

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <numeric>
+#include <string_view>
+#include <unordered_map>
 
 #include "dnsfeed/book.h"
 #include "dnsserver/zone_set.h"
@@ -97,6 +99,8 @@ std::pair<std::size_t, std::size_t> Book::Statements::range(const dns::Name& nam
 
 // Of a record that is bound to a zone we serve. Valid until the next call.
 const Book::Statements* Book::statements_of(std::uint32_t id) {
+    const auto contested = contested_.find(id);
+    if (contested != contested_.end()) return &contested->second.statements;
     const auto cached = cache_.find(id);
     if (cached != cache_.end()) return &cached->second;
     if (cache_.size() >= max_cached) cache_.clear();
@@ -104,6 +108,36 @@ const Book::Statements* Book::statements_of(std::uint32_t id) {
     const auto text = read_record(*record.object);
     auto statements = text ? read_statements(*text, *zone_list_[record.zone]->terms) : Statements();
     return &cache_.insert_or_assign(id, std::move(statements)).first->second;
+}
+
+// The same, of one that is not alone. When there are too many, those of other names go first.
+const Book::Statements* Book::contested_statements_of(std::uint32_t id) {
+    const auto known = contested_.find(id);
+    if (known != contested_.end()) {
+        known->second.used = batch_;
+        return &known->second.statements;
+    }
+    const auto* statements = statements_of(id);
+    const auto size = statements->stated.size() + 1;
+    if (contested_endpoints_ + size > max_contested) {
+        std::erase_if(contested_, [&](const auto& each) {
+            if (each.second.used == batch_) return false;
+            contested_endpoints_ -= each.second.statements.stated.size() + 1;
+            return true;
+        });
+    }
+    if (contested_endpoints_ + size > max_contested) return statements;
+    contested_endpoints_ += size;
+    auto node = cache_.extract(id);
+    return &contested_.insert_or_assign(id, Contested{std::move(node.mapped()), batch_}).first->second.statements;
+}
+
+void Book::forget_statements(std::uint32_t id) {
+    cache_.erase(id);
+    const auto known = contested_.find(id);
+    if (known == contested_.end()) return;
+    contested_endpoints_ -= known->second.statements.stated.size() + 1;
+    contested_.erase(known);
 }
 
 void Book::add_own_contenders(const Zone& zone, const dns::Name& name, std::vector<dns::Contender>& contenders) const {
@@ -119,8 +153,9 @@ void Book::add_own_contenders(const Zone& zone, const dns::Name& name, std::vect
     }
 }
 
-void Book::add_contenders(std::uint32_t id, const dns::Name& name, std::vector<dns::Contender>& contenders) {
-    const auto* statements = statements_of(id);
+void Book::add_contenders(std::uint32_t id, const dns::Name& name, bool alone,
+                          std::vector<dns::Contender>& contenders) {
+    const auto* statements = alone ? statements_of(id) : contested_statements_of(id);
     const auto& record = records_[id];
     const auto [from, to] = statements->range(name);
     for (auto at = from; at < to; ++at) {
@@ -134,7 +169,8 @@ void Book::add_contenders(std::uint32_t id, const dns::Name& name, std::vector<d
 
 // The common case, and all of a first load: one record claims the name, once. False if it is not so.
 bool Book::settle_alone(std::uint32_t zone_id, const dns::Name& name) {
-    if (zone_list_[zone_id]->terms->own.contains(name)) return false;
+    const auto& zone = *zone_list_[zone_id];
+    if (zone.terms->own.contains(name) || cut_of(zone, name).last != nullptr) return false;
     auto claimant = no_id;
     bool alone = true;
     claims_.for_each(name_hash(zone_id, name), [&](std::uint32_t id) {
@@ -155,6 +191,25 @@ bool Book::settle_alone(std::uint32_t zone_id, const dns::Name& name) {
 
 void Book::settle(std::uint32_t zone_id, const dns::Name& name) {
     if (settle_alone(zone_id, name)) return;
+    unsettled_[{zone_id, name}] = revision_;
+    if (unsettled_.size() >= max_unsettled) settle_rest();
+}
+
+void Book::settle_rest() {
+    const auto now = revision_;
+    for (const auto& [where, revision] : unsettled_) {
+        const auto& [zone_id, name] = where;
+        // Zones may have gone since, and others got their ids.
+        if (!zone_list_[zone_id] || !zone_list_[zone_id]->active) continue;
+        if (!name.at_or_below(zone_list_[zone_id]->terms->apex)) continue;
+        revision_ = revision;
+        settle_all(zone_id, name);
+    }
+    revision_ = now;
+    unsettled_.clear();
+}
+
+void Book::settle_all(std::uint32_t zone_id, const dns::Name& name) {
     const auto& zone = *zone_list_[zone_id];
     std::vector<std::uint32_t> claimants;
     claims_.for_each(name_hash(zone_id, name), [&](std::uint32_t id) {
@@ -164,35 +219,82 @@ void Book::settle(std::uint32_t zone_id, const dns::Name& name) {
     // Two names of one record may share a hash.
     std::sort(claimants.begin(), claimants.end());
     claimants.erase(std::unique(claimants.begin(), claimants.end()), claimants.end());
+    if (const auto cut = cut_of(zone, name); cut.last != nullptr) return settle_hidden(zone_id, name, cut, claimants);
     std::vector<dns::Contender> contenders;
     add_own_contenders(zone, name, contenders);
-    for (const auto id : claimants) add_contenders(id, name, contenders);
+    const bool alone = claimants.size() == 1;
+    for (const auto id : claimants) add_contenders(id, name, alone, contenders);
     dns::Settled settled;
     if (contenders.size() == 1) {
         settled.sets[contenders.front().type].push_back(std::move(contenders.front().variant));
     } else {
         settled = dns::settle(name, std::move(contenders));
     }
-    for (const auto id : claimants) set_conflicts(id, name, settled.losses);
+    std::unordered_map<std::string_view, std::vector<Problem>> lost;  // by record
+    for (const auto& loss : settled.losses) {
+        lost[loss.claimant.key].push_back({loss.claimant.endpoint, true, name,
+                                           fmt::format("spec.endpoints[{}]: {}", loss.claimant.endpoint, loss.why)});
+    }
+    for (const auto id : claimants) {
+        const auto found = lost.find(records_[id].object->name());
+        set_conflicts(id, name, found == lost.end() ? std::vector<Problem>() : std::move(found->second));
+    }
     store_sets(zone_id, name, std::move(settled.sets));
 }
 
-void Book::set_conflicts(std::uint32_t id, const dns::Name& name, const std::vector<dns::Loss>& losses) {
+// Zones of ours that lie in `zone` and have the name.
+Book::Cut Book::cut_of(const Zone& zone, const dns::Name& name) const {
+    Cut cut;
+    const auto& apex = zone.terms->apex;
+    if (!longer_.contains(apex)) return cut;
+    for (auto each = name; each != apex && !each.is_root(); each = each.parent()) {
+        const auto* inner = active_at(each);
+        if (inner == nullptr) continue;
+        if (cut.last == nullptr) cut.last = inner;
+        cut.first = inner;
+    }
+    return cut;
+}
+
+// The name is a longer zone's: nothing that records say of it here is ever answered. Who copies the outer zone needs
+// the way to the inner one: its NS where it begins, and the addresses of those that lie in it.
+void Book::settle_hidden(std::uint32_t zone_id, const dns::Name& name, const Cut& cut,
+                         const std::vector<std::uint32_t>& claimants) {
+    for (const auto id : claimants) {
+        const auto* statements = statements_of(id);
+        const auto [from, to] = statements->range(name);
+        std::vector<Problem> hidden;
+        for (auto at = from; at < to; ++at) {
+            const auto endpoint = statements->at(at).endpoint;
+            hidden.push_back(
+                {endpoint, true, name,
+                 fmt::format(
+                     "spec.endpoints[{}]: {} lies in the longer zone {} of ManagedZone {}, which answers for it",
+                     endpoint, name.host(), cut.last->terms->apex.host(), cut.last->key)});
+        }
+        set_conflicts(id, name, std::move(hidden));
+    }
+    std::vector<dns::Contender> contenders;
+    add_own_contenders(*zone_list_[zone_id], name, contenders);
+    auto sets = dns::settle(name, std::move(contenders)).sets;
+    const auto& inner = *cut.first->terms;
+    if (const auto own = inner.own.find(name); own != inner.own.end()) {
+        for (const auto& [type, variants] : own->second) {
+            if (type != dns::RecordType::soa) sets[type] = variants;
+        }
+    }
+    store_sets(zone_id, name, std::move(sets));
+}
+
+void Book::set_conflicts(std::uint32_t id, const dns::Name& name, std::vector<Problem> conflicts) {
     const auto known = troubles_.find(id);
-    if (losses.empty() && known == troubles_.end()) return;
-    std::vector<Problem> problems;
+    if (conflicts.empty() && known == troubles_.end()) return;
+    auto problems = std::move(conflicts);
     if (known != troubles_.end()) {
         for (const auto& problem : known->second.problems) {
             if (!problem.conflict || problem.name != name) problems.push_back(problem);
         }
     }
-    const auto key = records_[id].object->name();
-    for (const auto& loss : losses) {
-        if (loss.claimant.key != key) continue;
-        problems.push_back({loss.claimant.endpoint, true, name,
-                            fmt::format("spec.endpoints[{}]: {}", loss.claimant.endpoint, loss.why)});
-    }
-    if (known == troubles_.end() && problems.empty()) return;
     std::sort(problems.begin(), problems.end());
     auto& trouble = troubles_[id];
     if (trouble.problems == problems) return;

@@ -146,6 +146,8 @@ void Book::note_record(std::uint32_t id) {
 
 Changes Book::publish(dns::VerdictBoard* board) {
     Changes changes;
+    settle_rest();
+    ++batch_;
     if (policy_changed_) rebuild_policy(changes);
     set_serials(changes);
     if (zones_changed_ || !changes.serials.empty()) set_.publish();

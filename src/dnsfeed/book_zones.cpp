@@ -33,7 +33,7 @@ void Book::touch_zone(std::uint32_t id) {
 void Book::content_changed(std::uint32_t id) {
     auto& zone = *zone_list_[id];
     if (zone.changed == 0) changed_zones_.push_back(id);
-    zone.changed = revision_;
+    zone.changed = std::max(zone.changed, revision_);
     touch_zone(id);
 }
 
@@ -90,6 +90,58 @@ const Book::Zone* Book::server_of(const dns::Name& apex) const {
         if (zone_list_[id]->terms->builtin) return zone_list_[id].get();
     }
     return nullptr;
+}
+
+const Book::Zone* Book::active_at(const dns::Name& apex) const {
+    const auto zones = by_apex_.find(apex);
+    if (zones == by_apex_.end()) return nullptr;
+    for (const auto id : zones->second) {
+        if (zone_list_[id]->active) return zone_list_[id].get();
+    }
+    return nullptr;
+}
+
+// After a zone came or went: the zones that it lies in have its names no more, or again, and lead to it and to those
+// that lie in it; and so does it itself.
+void Book::settle_around(std::uint32_t id, bool itself) {
+    const auto& terms = *zone_list_[id]->terms;
+    std::vector<dns::Name> own;
+    if (longer_.contains(terms.apex)) {
+        for (const auto& [apex, zones] : by_apex_) {
+            if (apex == terms.apex || !apex.at_or_below(terms.apex)) continue;
+            const auto* inner = active_at(apex);
+            if (inner == nullptr) continue;
+            for (const auto& [name, sets] : inner->terms->own) own.push_back(name);
+        }
+    }
+    if (itself) {
+        for (const auto& name : own) settle(id, name);
+    }
+    for (const auto& [name, sets] : terms.own) own.push_back(name);
+    settle_in_outer(terms.apex, own);
+    for (auto above = terms.apex; !above.is_root();) {
+        above = above.parent();
+        const auto* outer = active_at(above);
+        if (outer == nullptr) continue;
+        const auto outer_id = zone_ids_.find(outer->key)->second;
+        const auto first = first_of_namespace_.find(outer->namespace_);
+        if (first == first_of_namespace_.end()) continue;
+        for (auto each = first->second; each != no_id; each = records_[each].after) {
+            if (records_[each].zone != outer_id) continue;
+            for (const auto& name : names_in(read_names(*records_[each].object), terms.apex)) settle(outer_id, name);
+        }
+    }
+}
+
+// The zones that lead to a zone whose own sets are others now.
+void Book::settle_in_outer(const dns::Name& apex, const std::vector<dns::Name>& names) {
+    for (auto above = apex; !above.is_root();) {
+        above = above.parent();
+        const auto* outer = active_at(above);
+        if (outer == nullptr) continue;
+        const auto outer_id = zone_ids_.find(outer->key)->second;
+        for (const auto& name : names) settle(outer_id, name);
+    }
 }
 
 void Book::count_wishes(const Zone& zone, bool more) {
@@ -185,7 +237,12 @@ void Book::activate(std::uint32_t id) {
     zones_changed_ = true;
     policy_changed_ = policy_changed_ || !zone.terms->peers.empty();
     set_.add_zone(zone.terms->apex);
+    for (auto above = zone.terms->apex; !above.is_root();) {
+        above = above.parent();
+        ++longer_[above];
+    }
     for (const auto& [name, sets] : zone.terms->own) settle(id, name);
+    settle_around(id, true);
     place_again_of(zone.namespace_, zone.key);
 }
 
@@ -196,6 +253,11 @@ void Book::deactivate(std::uint32_t id) {
     policy_changed_ = policy_changed_ || !zone.terms->peers.empty();
     zone.peer_problems.clear();
     set_.remove_zone(zone.terms->apex);
+    for (auto above = zone.terms->apex; !above.is_root();) {
+        above = above.parent();
+        if (--longer_[above] == 0) longer_.erase(above);
+    }
+    settle_around(id, false);
     place_again_of(zone.namespace_, zone.key);
 }
 
@@ -207,10 +269,13 @@ void Book::renew(std::uint32_t id, ZoneTerms terms) {
     if (zone.terms->peers.empty()) zone.peer_problems.clear();
     if (!zone.active) return;
     cache_.clear();  // their TTLs may be others
+    contested_.clear();
+    contested_endpoints_ = 0;
     std::set<dns::Name> own;
     for (const auto& [name, sets] : old.own) own.insert(name);
     for (const auto& [name, sets] : zone.terms->own) own.insert(name);
     for (const auto& name : own) settle(id, name);
+    if (old.own != zone.terms->own) settle_in_outer(zone.terms->apex, {own.begin(), own.end()});
     if (old.default_ttl == zone.terms->default_ttl) return;
     const auto first = first_of_namespace_.find(zone.namespace_);
     if (first == first_of_namespace_.end()) return;

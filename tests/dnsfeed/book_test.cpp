@@ -1,6 +1,8 @@
 // What zones, records and secrets come to, change by change.
 #include "dnsfeed/book.h"
 
+#include <chrono>
+
 #include "dnsfeed/objects.h"
 
 namespace fairlead::dnsfeed {
@@ -186,6 +188,80 @@ TEST(Book, WithoutAZoneTheHostDecides) {
               "NoZone: spec.dnsName: no ManagedZone in namespace default contains www.example.org");
     world.put_record(record_object({.key = "default/none"}, {.zone = "", .endpoints = {}}));
     EXPECT_EQ(world.record("default/none").substr(0, 6), "NoZone");
+}
+
+TEST(Book, ARecordInALongerZoneOfOursSaysSo) {
+    World world;
+    world.put_zone(zone_object({.key = "default/zone"}, "t.test"));
+    world.put_record(record_object({}, {.endpoints = {"a.sub.t.test A 192.0.2.1", "b.t.test A 192.0.2.2"}}));
+    EXPECT_EQ(world.record("default/www").substr(0, 6), "Served");
+    world.put_zone(zone_object({.key = "other/sub"}, "sub.t.test"));
+    const std::string hidden =
+        "Conflict: spec.endpoints[0]: a.sub.t.test lies in the longer zone sub.t.test of ManagedZone other/sub, which "
+        "answers for it";
+    EXPECT_EQ(world.record("default/www"), hidden);
+    EXPECT_EQ(world.served(), (Lines{"t.test b.t.test A/ 300 192.0.2.2"}));
+    EXPECT_EQ(world.serial("t.test"), world.revision);
+    world.put_record(record_object({.generation = 2}, {.endpoints = {"a.sub.t.test A 192.0.2.9"}}));
+    EXPECT_EQ(world.record("default/www"), hidden);
+    world.book.begin(++world.revision);
+    world.book.remove_zone("other/sub");
+    world.publish();
+    EXPECT_EQ(world.record("default/www"), fmt::format("Served: served since serial {}", world.revision));
+    EXPECT_EQ(world.served(), (Lines{"t.test a.sub.t.test A/ 300 192.0.2.9"}));
+}
+
+TEST(Book, AZoneLeadsToThoseThatLieInIt) {
+    World world;
+    const auto led = [&] {
+        auto lines = content(world.zones);
+        std::erase_if(lines, [](const auto& line) {
+            return !line.starts_with("t.test ") || line.find("sub.t.test") == std::string::npos;
+        });
+        return lines;
+    };
+    const std::string servers = R"("nameServers":[{"name":"ns.a.sub.t.test","addresses":["192.0.2.3"]}])";
+    world.put_zone(zone_object({.key = "n/a"}, "a.sub.t.test", servers));
+    world.put_zone(zone_object({.key = "n/t"}, "t.test"));
+    EXPECT_EQ(led(),
+              (Lines{"t.test a.sub.t.test NS/ 300 ns.a.sub.t.test.", "t.test ns.a.sub.t.test A/ 300 192.0.2.3"}));
+    world.put_zone(zone_object({.key = "n/sub"}, "sub.t.test"));
+    EXPECT_EQ(led(), (Lines{"t.test sub.t.test NS/ 300 ns1.sub.t.test.", "t.test ns1.sub.t.test A/ 300 192.0.2.53"}));
+    world.book.begin(++world.revision);
+    world.book.remove_zone("n/sub");
+    world.publish();
+    world.put_zone(
+        zone_object({.key = "n/a", .generation = 2}, "a.sub.t.test", R"("nameServers":[{"name":"ns.test"}])"));
+    EXPECT_EQ(led(), (Lines{"t.test a.sub.t.test NS/ 300 ns.test."}));
+    world.book.begin(++world.revision);
+    world.book.remove_zone("n/a");
+    world.publish();
+    EXPECT_EQ(led(), Lines{});
+}
+
+TEST(Book, ManyClaimantsOfOneName) {
+    World world;
+    world.put_zone(zone_object({.key = "default/zone"}, "example.com"));
+    const auto record = [](int i, int generation) {
+        return record_object({.key = fmt::format("default/r{}", i), .generation = generation, .age = i},
+                             {.endpoints = {fmt::format("www.example.com A 192.0.2.1 | id=s{}", i)}});
+    };
+    const auto started = std::chrono::steady_clock::now();
+    world.book.begin(++world.revision);
+    for (int i = 0; i < 1'000; ++i) ASSERT_TRUE(world.book.put_record(record(i, 1)));
+    world.publish();
+    EXPECT_EQ(world.served().size(), dns::max_sets_per_type);
+    EXPECT_EQ(world.book.states(), (std::array<std::size_t, 4>{256, 0, 744, 0}));
+    EXPECT_EQ(world.record("default/r256"),
+              "Conflict: spec.endpoints[0]: A of www.example.com has 256 sets with a setIdentifier that are older, the "
+              "most that there can be");
+    for (int i = 0; i < 10; ++i) world.put_record(record(i, 2));
+    world.book.begin(++world.revision);
+    world.book.remove_record("default/r9");
+    world.publish();
+    EXPECT_EQ(world.record("default/r256").substr(0, 6), "Served") << "it inherits";
+    // Far above what it takes (about a second in a debug build), for slow machines and sanitizers.
+    EXPECT_LT(std::chrono::steady_clock::now() - started, std::chrono::seconds(20));
 }
 
 TEST(Book, OtherProvidersZonesAreLeftAlone) {
