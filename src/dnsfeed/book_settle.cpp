@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <numeric>
 #include <string_view>
+#include <tuple>
 #include <unordered_map>
 
 #include "dnsfeed/book.h"
@@ -82,8 +83,7 @@ Book::Statements Book::read_statements(const RecordText& text, const ZoneTerms& 
     statements.by_name.resize(statements.stated.size());
     std::iota(statements.by_name.begin(), statements.by_name.end(), 0U);
     std::sort(statements.by_name.begin(), statements.by_name.end(), [&](std::uint32_t a, std::uint32_t b) {
-        const auto order = statements.stated[a].claim.name <=> statements.stated[b].claim.name;
-        return order != 0 ? order < 0 : a < b;
+        return std::tie(statements.stated[a].claim.name, a) < std::tie(statements.stated[b].claim.name, b);
     });
     return statements;
 }
