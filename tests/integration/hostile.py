@@ -4,6 +4,7 @@ process holds (memory, descriptors, threads), and a good client that notes how i
 import contextlib
 import http.client
 import os
+import select
 import resource
 import socket
 import ssl
@@ -79,10 +80,29 @@ class Raw:
                 raise
             return False
 
+    def send_and_receive(self, data):
+        """All of `data`, taking in meanwhile what comes. From one thread: two must not use one TLS connection."""
+        waiting = (ssl.SSLWantReadError, ssl.SSLWantWriteError, BlockingIOError)
+        rest = memoryview(data)
+        self.socket.setblocking(False)
+        while rest:
+            left = len(rest)
+            with contextlib.suppress(*waiting):
+                rest = rest[self.socket.send(rest[:16_384]):]
+            with contextlib.suppress(*waiting):
+                while self.more():
+                    pass
+                return
+            if len(rest) == left:
+                select.select([self.socket], [self.socket], [], PATIENCE)
+        self.socket.settimeout(PATIENCE)
+
     def more(self):
         """The next bytes; b"" at the end, whatever kind of end."""
         try:
             data = self.socket.recv(65536)
+        except (ssl.SSLWantReadError, ssl.SSLWantWriteError):
+            raise
         except (ConnectionError, ssl.SSLError, OSError) as error:
             if isinstance(error, TimeoutError):
                 raise AssertionError(f"the server says nothing for {PATIENCE} s") from error

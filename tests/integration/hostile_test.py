@@ -150,11 +150,9 @@ class Connections(HostileTest):
             flood = self.raw(self.admin)
             mine.append(flood)
             data = b"".join(request("GET", f"/livez?verbose&n={i}") for i in range(count))
-            sending = threading.Thread(target=flood.send, args=(data,))
-            sending.start()
+            flood.send_and_receive(data)
             for i in range(count):
                 self.assertEqual(200, flood.answer()[0], i)
-            sending.join()
 
 
 class Crowd(HostileTest):
