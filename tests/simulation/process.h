@@ -103,7 +103,7 @@ struct Instance {
     apiserver::LocalClient writes;
     apiserver::LocalClient leases;
     control::Manager manager;
-    control::Step last{.more = true, .due = {}};
+    Step last{.more = true, .due = {}};
     bool woken = false;
 
 private:
