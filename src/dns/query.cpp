@@ -7,21 +7,6 @@
 
 namespace fairlead::dns {
 
-namespace {
-
-constexpr std::size_t header_bytes = 12;
-constexpr unsigned flag_answer = 0x8000;
-constexpr unsigned flag_recursion_desired = 0x0100;
-constexpr unsigned flag_checking_disabled = 0x0010;
-constexpr unsigned type_opt = 41;
-constexpr unsigned type_signature = 250;
-constexpr unsigned type_ixfr = 251;
-constexpr unsigned option_server_id = 3;
-constexpr unsigned option_subnet = 8;
-constexpr std::uint16_t least_payload = 512;
-constexpr unsigned flag_dnssec_ok = 0x8000;
-
-// Where the name at `at` ends; nothing if it does not. A pointer ends a name where it stands.
 std::optional<std::size_t> skip_name(std::string_view packet, std::size_t at, bool pointers) {
     const std::size_t start = at;
     while (at < packet.size()) {
@@ -37,6 +22,20 @@ std::optional<std::size_t> skip_name(std::string_view packet, std::size_t at, bo
     }
     return std::nullopt;
 }
+
+namespace {
+
+constexpr std::size_t header_bytes = 12;
+constexpr unsigned flag_answer = 0x8000;
+constexpr unsigned flag_recursion_desired = 0x0100;
+constexpr unsigned flag_checking_disabled = 0x0010;
+constexpr unsigned type_opt = 41;
+constexpr unsigned type_signature = 250;
+constexpr unsigned type_ixfr = 251;
+constexpr unsigned option_server_id = 3;
+constexpr unsigned option_subnet = 8;
+constexpr std::uint16_t least_payload = 512;
+constexpr unsigned flag_dnssec_ok = 0x8000;
 
 bool read_subnet(std::string_view option, Query& query) {
     if (option.size() < 4 || query.subnet) return false;

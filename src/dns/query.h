@@ -45,4 +45,7 @@ enum class Verdict {
 
 Verdict read_query(std::string_view packet, Query& query);
 
+// Where the name at `at` ends; nothing if it does not. A pointer, where they are allowed, ends a name where it stands.
+std::optional<std::size_t> skip_name(std::string_view packet, std::size_t at, bool pointers);
+
 }  // namespace fairlead::dns

@@ -9,12 +9,11 @@
 #include "dns/bytes.h"
 #include "dns/choice.h"
 #include "dns/rdata.h"
+#include "dns/soa.h"
 
 namespace fairlead::dns {
 
 namespace {
-
-constexpr std::size_t soa_minimum_bytes = 4;  // the last member of a SOA
 
 const Variant* first_variant(const std::optional<Sets>& sets, RecordType type) {
     if (!sets) return nullptr;
@@ -76,9 +75,7 @@ void Resolver::add_soa(const Name& apex, Outcome& outcome) const {
     const auto* soa = first_variant(sets, RecordType::soa);
     if (soa == nullptr || soa->data.empty()) return;
     const auto& data = soa->data.front();
-    const auto minimum = get32(data, data.size() - soa_minimum_bytes);
-    // RFC 2308 section 3: a negative answer is kept as long as the smaller of the two says.
-    outcome.authority.push_back({apex, RecordType::soa, std::min(soa->ttl, minimum), data});
+    outcome.authority.push_back({apex, RecordType::soa, negative_ttl(soa->ttl, data), data});
 }
 
 void Resolver::refer(const Name& apex, const Name& cut, Outcome outcome, Step& step) {

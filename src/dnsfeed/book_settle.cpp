@@ -7,6 +7,7 @@
 #include <tuple>
 #include <unordered_map>
 
+#include "dns/soa.h"
 #include "dnsfeed/book.h"
 #include "dnsserver/zone_set.h"
 
@@ -147,7 +148,7 @@ void Book::add_own_contenders(const Zone& zone, const dns::Name& name, std::vect
         dns::Contender contender{{false, zone.created, zone.object->created(), zone.key, 0}, type, variants.front()};
         if (type == dns::RecordType::soa) {
             auto& data = contender.variant.data.front();
-            data = with_serial(std::move(data), zone.serial);
+            data = dns::with_serial(std::move(data), zone.serial);
         }
         contenders.push_back(std::move(contender));
     }

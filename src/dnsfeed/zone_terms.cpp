@@ -20,7 +20,6 @@ constexpr std::int64_t default_retry = 600;
 constexpr std::int64_t default_expire = 1'209'600;
 constexpr std::int64_t default_negative_ttl = 300;
 constexpr std::int64_t default_default_ttl = 300;
-constexpr std::size_t soa_numbers_bytes = 20;  // serial, refresh, retry, expire, negative TTL end the data
 
 void add_own(ZoneTerms& terms, const Name& name, RecordType type, std::string data) {
     auto& variants = terms.own[name][type];
@@ -147,13 +146,6 @@ Result<ZoneTerms> terms_of(const resource::ManagedZoneSpec& spec, const std::vec
     read_soa(spec.soa.value_or(resource::ZoneSoa{}), terms);
     read_peers(spec, terms);
     return terms;
-}
-
-std::string with_serial(std::string soa, std::uint32_t serial) {
-    if (soa.size() < soa_numbers_bytes) return soa;
-    const auto at = soa.size() - soa_numbers_bytes;
-    for (std::size_t i = 0; i < 4; ++i) soa[at + i] = static_cast<char>(serial >> (24 - 8 * i) & 0xff);
-    return soa;
 }
 
 }  // namespace fairlead::dnsfeed

@@ -41,7 +41,4 @@ struct ZoneTerms {
 // `addresses`: of the name server of a zone that names none. Errors: invalid; such a zone cannot be served at all.
 Result<ZoneTerms> terms_of(const resource::ManagedZoneSpec& spec, const std::vector<dns::Address>& addresses);
 
-// The same SOA data with another serial.
-std::string with_serial(std::string soa, std::uint32_t serial);
-
 }  // namespace fairlead::dnsfeed

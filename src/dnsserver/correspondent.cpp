@@ -1,6 +1,7 @@
 #include "dnsserver/correspondent.h"
 
 #include "base/log.h"
+#include "dns/soa.h"
 #include "dnsserver/transfer.h"
 
 namespace fairlead::dnsserver {
@@ -241,7 +242,7 @@ std::unique_ptr<MessageSource> Correspondent::answer_transfer(Request& request) 
     const auto& variant = soa->second.front();
     if (incremental) {
         const auto known = known_serial(request.packet, request.query);
-        const bool current = known && same_or_newer(*known, serial_of(variant.data.front()));
+        const bool current = known && same_or_newer(*known, dns::serial_of(variant.data.front()));
         // The SOA alone says: you have it all; or, over UDP: come by TCP (RFC 1995 section 2).
         if (current || !request.asker.stream) {
             count(request, 0);
@@ -269,7 +270,7 @@ std::unique_ptr<MessageSource> Correspondent::start(Request& request, std::uniqu
     TransferRequest wanted{request.query.id, request.query.recursion_desired, std::string(request.question()),
                            request.query.edns ? parts_.settings.udp_payload : std::uint16_t{0},
                            request.signer ? request.signer->record_bytes() : 0};
-    const auto serial = serial_of(soa.data.front());
+    const auto serial = dns::serial_of(soa.data.front());
     const auto walk = std::make_shared<Snapshot::Walk>(zones, apex);  // shared: functions are copied
     TransferStream stream(std::move(wanted), apex, std::move(soa),
                           [walk](dns::Name& name, dns::Sets& sets) { return walk->next(name, sets); });

@@ -200,7 +200,6 @@ Entry* Entry::make(const dns::Name& name, std::uint64_t hash_seed, const dns::Se
     const std::size_t size = base + bodies.size();
     auto* entry = new (::operator new(size)) Entry;
     entry->hash_ = hash_name(wire, hash_seed);
-    entry->size_ = static_cast<std::uint32_t>(size);
     entry->name_size_ = static_cast<std::uint8_t>(wire.size());
     entry->labels_ = static_cast<std::uint8_t>(name.labels());
     entry->flags_ = flags;

@@ -105,7 +105,6 @@ public:
     [[nodiscard]] bool has_cname() const { return (flags_ & flag_cname) != 0; }
     [[nodiscard]] bool has_ns() const { return (flags_ & flag_ns) != 0; }
     [[nodiscard]] unsigned sets() const { return sets_; }
-    [[nodiscard]] std::size_t size() const { return size_; }
 
     [[nodiscard]] SetHead set(unsigned i) const {
         return read_as<SetHead>(bytes() + sizeof(Entry) + i * sizeof(SetHead));
@@ -139,7 +138,6 @@ private:
 
     static constexpr std::uint8_t flag_cname = 1, flag_ns = 2;
     std::uint64_t hash_ = 0;
-    std::uint32_t size_ = 0;
     std::uint8_t name_size_ = 0;
     std::uint8_t labels_ = 0;
     std::uint8_t flags_ = 0;

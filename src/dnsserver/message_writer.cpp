@@ -1,6 +1,7 @@
 #include "dnsserver/message_writer.h"
 
 #include "dns/bytes.h"
+#include "dns/soa.h"
 
 namespace fairlead::dnsserver {
 
@@ -13,10 +14,9 @@ using dns::put32;
 constexpr std::size_t questions_at = 4, answers_at = 6, authority_at = 8, additional_at = 10;
 constexpr unsigned class_internet = 1;
 constexpr unsigned type_opt = 41;
-constexpr std::size_t record_fixed_bytes = 10;     // type, class, TTL, length of the data
-constexpr std::size_t max_pointer = 0x3fff;        // RFC 1035 section 4.1.4
-constexpr std::size_t question_tail_bytes = 4;     // type, class
-constexpr std::size_t soa_numbers_bytes = 5 * 4U;  // behind its two names
+constexpr std::size_t record_fixed_bytes = 10;  // type, class, TTL, length of the data
+constexpr std::size_t max_pointer = 0x3fff;     // RFC 1035 section 4.1.4
+constexpr std::size_t question_tail_bytes = 4;  // type, class
 
 }  // namespace
 
@@ -82,7 +82,7 @@ void MessageWriter::data(dns::RecordType type, std::string_view wire) {
             bytes_ += wire.substr(0, 2);
             return name(wire.substr(2));
         case RecordType::soa: {
-            const auto numbers = wire.size() - soa_numbers_bytes;
+            const auto numbers = wire.size() - dns::soa_numbers_bytes;
             std::size_t second = 0;
             while (wire[second] != '\0') second += 1 + static_cast<unsigned char>(wire[second]);
             ++second;

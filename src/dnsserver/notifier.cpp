@@ -15,6 +15,7 @@
 #include "base/metrics.h"
 #include "base/random.h"
 #include "dns/bytes.h"
+#include "dns/soa.h"
 #include "dnsserver/message_writer.h"
 #include "dnsserver/socket_address.h"
 #include "dnsserver/transfer.h"
@@ -191,7 +192,7 @@ void Notifier::send(const NotifySchedule::Notice& notice, const Snapshot& zones)
     const auto sets = zones.sets(target.zone, target.zone);
     if (!sets || !sets->contains(dns::RecordType::soa)) return schedule_.drop(target);
     const auto& soa = sets->at(dns::RecordType::soa).front();
-    Outstanding sent{target, {}, {}, serial_of(soa.data.front())};
+    Outstanding sent{target, {}, {}, dns::serial_of(soa.data.front())};
     const auto id = new_id(target);
     MessageWriter writer(id, opcode_notify | flag_authoritative);
     writer.question(target.zone, static_cast<std::uint16_t>(dns::RecordType::soa));

@@ -59,7 +59,6 @@ public:
         counts_ = {};
         truncated_ = false;
     }
-    void truncate() { truncated_ = true; }
     void allow(std::size_t bytes) { limit_ += bytes; }
     [[nodiscard]] bool truncated() const { return truncated_; }
     [[nodiscard]] std::size_t size() const { return size_; }

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "dns/bytes.h"
+#include "dns/soa.h"
 #include "dnsserver/answer.h"
 #include "dnsserver/flatten.h"
 
@@ -11,20 +12,8 @@ namespace fairlead::dnsserver {
 namespace {
 
 constexpr unsigned rcode_servfail = 2;
-constexpr std::size_t soa_serial_from_end = 20;
 constexpr unsigned type_soa = 6;
 constexpr std::size_t record_fixed_bytes = 10;
-
-// Behind the name at `at`, which may end in a pointer; nothing if it leaves the packet.
-std::optional<std::size_t> behind_name(std::string_view packet, std::size_t at) {
-    while (at < packet.size()) {
-        const unsigned size = dns::get8(packet, at);
-        if (size >= 0xc0) return at + 2;
-        at += 1 + size;
-        if (size == 0) return at;
-    }
-    return std::nullopt;
-}
 
 }  // namespace
 
@@ -37,8 +26,6 @@ bool may_copy(const TransferPolicy& policy, const dns::Name& apex, const dns::Ad
     });
 }
 
-std::uint32_t serial_of(std::string_view soa) { return dns::get32(soa, soa.size() - soa_serial_from_end); }
-
 bool same_or_newer(std::uint32_t a, std::uint32_t b) {
     constexpr std::uint32_t half = 0x8000'0000U;
     return a - b < half;
@@ -47,15 +34,15 @@ bool same_or_newer(std::uint32_t a, std::uint32_t b) {
 std::optional<std::uint32_t> known_serial(std::string_view packet, const dns::Query& query) {
     constexpr std::size_t authority_count_at = 8;
     if (dns::get16(packet, authority_count_at) != 1) return std::nullopt;
-    const auto fixed = behind_name(packet, query.question_end);
+    const auto fixed = dns::skip_name(packet, query.question_end, true);
     if (!fixed || *fixed + record_fixed_bytes > packet.size() || dns::get16(packet, *fixed) != type_soa) {
         return std::nullopt;
     }
     const auto data = *fixed + record_fixed_bytes;
-    const auto second = behind_name(packet, data);
-    const auto numbers = second ? behind_name(packet, *second) : std::nullopt;
+    const auto second = dns::skip_name(packet, data, true);
+    const auto numbers = second ? dns::skip_name(packet, *second, true) : std::nullopt;
     const auto end = data + dns::get16(packet, *fixed + 8);
-    if (!numbers || end > packet.size() || *numbers + soa_serial_from_end != end) return std::nullopt;
+    if (!numbers || end > packet.size() || *numbers + dns::soa_numbers_bytes != end) return std::nullopt;
     return dns::get32(packet, *numbers);
 }
 

@@ -28,8 +28,6 @@ bool may_copy(const TransferPolicy& policy, const dns::Name& apex, const dns::Ad
 std::optional<std::uint32_t> known_serial(std::string_view packet, const dns::Query& query);
 // RFC 1982: `a` is the same as `b` or came after it.
 bool same_or_newer(std::uint32_t a, std::uint32_t b);
-// Of a SOA in wire form.
-std::uint32_t serial_of(std::string_view soa);
 
 // Gives the next name of the zone with its sets, in any order, the apex included; false: that was all.
 using ZoneWalk = std::function<bool(dns::Name& name, dns::Sets& sets)>;

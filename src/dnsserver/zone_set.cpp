@@ -7,6 +7,7 @@
 #include <unordered_map>
 
 #include "dns/bytes.h"
+#include "dns/soa.h"
 #include "dnsserver/hash.h"
 #include "dnsserver/lookup.h"
 
@@ -14,23 +15,17 @@ namespace fairlead::dnsserver {
 
 namespace {
 
-constexpr std::size_t soa_tail_bytes = 20;  // serial, refresh, retry, expire, minimum
-constexpr std::size_t soa_minimum_bytes = 4;
 constexpr unsigned class_internet = 1;
 
-// The SOA of negative answers, from its type on (RFC 2308 section 3: kept as long as the smaller of the two says).
+// The SOA of negative answers, from its type on.
 std::string negative_soa(const dns::Variant& soa) {
     const auto& data = soa.data.front();
     std::string out;
     dns::put16(out, static_cast<unsigned>(dns::RecordType::soa));
     dns::put16(out, class_internet);
-    dns::put32(out, std::min(soa.ttl, dns::get32(data, data.size() - soa_minimum_bytes)));
+    dns::put32(out, dns::negative_ttl(soa.ttl, data));
     dns::put16(out, static_cast<unsigned>(data.size()));
     return out + data;
-}
-
-std::uint32_t serial_of(const dns::Variant& soa) {
-    return dns::get32(soa.data.front(), soa.data.front().size() - soa_tail_bytes);
 }
 
 const dns::Variant* soa_of(const dns::Sets& sets) {
@@ -247,7 +242,7 @@ void ZoneSet::Impl::store(CompiledZone& zone, const dns::Name& name, const dns::
         const auto* soa = soa_of(sets);
         zone.top = soa == nullptr ? nullptr : entry;
         zone.negative = soa == nullptr ? std::string() : negative_soa(*soa);
-        zone.serial = soa == nullptr ? 0 : serial_of(*soa);
+        zone.serial = soa == nullptr ? 0 : dns::serial_of(soa->data.front());
     }
 }
 
@@ -328,9 +323,7 @@ void ZoneSet::set_serial(const dns::Name& apex, std::uint32_t serial) {
     auto found = sets(apex, apex);
     if (!found || soa_of(*found) == nullptr) return;
     auto& data = found->at(dns::RecordType::soa).front().data.front();
-    std::string number;
-    dns::put32(number, serial);
-    data.replace(data.size() - soa_tail_bytes, number.size(), number);
+    data = dns::with_serial(std::move(data), serial);
     put(apex, apex, *found);
 }
 

@@ -10,6 +10,7 @@
 
 #include "base/text.h"
 #include "dns/rdata.h"
+#include "dns/soa.h"
 #include "dnsfeed/book.h"
 #include "dnsserver/zone_set.h"
 #include "json/value.h"
@@ -108,7 +109,7 @@ inline std::set<std::string> content(dnsserver::ZoneSet& zones) {
                 for (const auto& variant : variants) {
                     std::set<std::string> data;
                     for (auto each : variant.data) {
-                        if (type == dns::RecordType::soa) each = with_serial(std::move(each), 0);
+                        if (type == dns::RecordType::soa) each = dns::with_serial(std::move(each), 0);
                         data.insert(dns::rdata_text(type, each) + (variant.unhealthy.contains(each) ? " down" : ""));
                     }
                     lines.insert(fmt::format("{} {} {}/{} {} {}{}{}", apex.host(), name.host(), dns::type_text(type),
