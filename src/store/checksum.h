@@ -1,4 +1,4 @@
-// XXH64 (Yann Collet, as specified in xxhash's doc/xxhash_spec.md): the checksum of every row in the store's file.
+// XXH64 (libxxhash; specified in its doc/xxhash_spec.md): the checksum of every row in the store's file.
 // 64 bits find any accident, at memory speed; not for secrets.
 #pragma once
 

@@ -34,7 +34,7 @@ HOMES = [
     (r"openssl/", r"src/net/|src/base/text\.cpp|src/dns/tsig\.cpp|tests/net/|bench/"),
     (r"idn2\.h", r"src/dns/name\.cpp"),
     (r"maxminddb\.h", r"src/geo/"),
-    (r"xxhash\.h", r"src/dnsserver/hash\.h"),
+    (r"xxhash\.h", r"src/dnsserver/hash\.h|src/store/checksum\.cpp"),
     (r"sqlite3\.h", r"src/store/|tests/store/"),
     (r"spdlog/", r"src/base/log\.cpp"),
     (r"prometheus/", r"src/base/metrics\.cpp"),
