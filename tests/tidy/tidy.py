@@ -18,10 +18,14 @@ LAYERS = {
     "dnsserver": {"base", "dns", "geo", "net"},
     "dnsinfo": {"base", "json", "dns", "geo", "net", "dnsserver"},
     "dnsfeed": {"base", "json", "resource", "store", "dns", "dnsserver"},
+    "plan": {"base", "json", "dns"},
+    "provider": {"base", "json", "dns", "net", "plan"},
+    "publish": {"base", "dns", "plan", "provider"},
+    "source": {"base", "json", "resource", "dns"},
     "control": {"base", "json", "resource", "store"},
-    "controller": {"base", "json", "resource", "store", "dns", "control"},
+    "controller": {"base", "json", "resource", "store", "dns", "plan", "provider", "publish", "source", "control"},
     "apiserver": {"base", "json", "resource", "store", "net", "control"},
-    "cli": {"base", "json", "resource", "net"},
+    "cli": {"base", "json", "resource", "net", "dns", "plan"},
 }
 
 # A header of an outside library -> the files that may include it.
@@ -30,8 +34,9 @@ HOMES = [
     (r"yaml\.h", r"src/json/"),
     (r"boost/(asio|beast)", r"src/net/|bench/|tests/net/"),
     (r"curl/", r"src/net/"),
-    (r"zlib\.h", r"src/net/|src/store/|tests/net/"),
-    (r"openssl/", r"src/net/|src/base/text\.cpp|src/dns/tsig\.cpp|tests/net/|bench/"),
+    (r"zlib\.h", r"src/net/|src/store/|src/plan/crypt\.cpp|tests/net/"),
+    (r"pugixml", r"src/provider/route53/"),
+    (r"openssl/", r"src/net/|src/base/text\.cpp|src/dns/tsig\.cpp|src/plan/crypt\.cpp|tests/net/|bench/"),
     (r"idn2\.h", r"src/dns/name\.cpp"),
     (r"maxminddb\.h", r"src/geo/"),
     (r"xxhash\.h", r"src/dnsserver/hash\.h|src/store/checksum\.cpp"),
