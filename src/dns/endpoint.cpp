@@ -6,6 +6,7 @@
 
 #include "base/text.h"
 #include "dns/address.h"
+#include "dns/policy.h"
 #include "dns/rdata.h"
 
 namespace fairlead::dns {
@@ -15,7 +16,6 @@ namespace {
 constexpr std::int64_t max_ttl = 2'147'483'647;  // RFC 2181 section 8
 constexpr std::size_t record_overhead = 12;      // in an answer: pointer to the name, type, class, TTL, length
 constexpr std::size_t max_shown = 80;            // of a value in a message
-constexpr std::string_view continent_prefix = "GEO-";
 
 std::string field_of(std::size_t index, std::string_view rest) {
     return fmt::format("spec.endpoints[{}].{}", index, rest);
@@ -25,96 +25,42 @@ std::string shown(std::string_view value) {
     return valid_utf8(value.size() <= max_shown ? value : fmt::format("{}...", value.substr(0, max_shown)));
 }
 
-// The properties that decide when a set is the answer, as they stand.
-struct Policy {
-    std::optional<std::string_view> weight, country, continent, subdivision, geo_code;
-    [[nodiscard]] bool any() const { return weight || country || continent || subdivision || geo_code; }
+// What the built-in server does with each choice. Errors: invalid, for what it does not have.
+struct TakeChoice {
+    Variant& variant;
+
+    Result<void> operator()(std::monostate /*none*/) const { return {}; }
+    Result<void> operator()(const WeightPolicy& weight) const {
+        variant.weight = weight.amount;
+        return {};
+    }
+    Result<void> operator()(const GeoPolicy& geo) const {
+        variant.geo = geo.place;
+        return {};
+    }
+    Result<void> operator()(const RegionPolicy& /*choice*/) const { return refused("a region (latency)"); }
+    Result<void> operator()(const FailoverPolicy& /*choice*/) const { return refused("failover"); }
+    Result<void> operator()(const MultiValuePolicy& /*choice*/) const { return refused("multi-value-answer"); }
+    Result<void> operator()(const GeoproximityPolicy& /*choice*/) const { return refused("geoproximity"); }
+
+    static tl::unexpected<Error> refused(std::string_view what) {
+        return fail(Errc::invalid, "providerSpecific",
+                    fmt::format("asks for {}, which the built-in server does not have: it chooses by weight and by "
+                                "place",
+                                what));
+    }
 };
 
-std::optional<std::string_view>* slot_of(Policy& policy, std::string_view name) {
-    if (name == "weight") return &policy.weight;
-    if (name == "geolocation-country-code") return &policy.country;
-    if (name == "geolocation-continent-code") return &policy.continent;
-    if (name == "geolocation-subdivision-code") return &policy.subdivision;
-    if (name == "geo-code") return &policy.geo_code;
-    return nullptr;
-}
-
-tl::unexpected<Error> bad_property(std::size_t index, std::string_view name, std::string_view rule) {
-    return fail(Errc::invalid, field_of(index, fmt::format("providerSpecific[{}]", name)), std::string(rule));
-}
-
-Result<Policy> policy_of(const Endpoint& endpoint, std::size_t index) {
-    Policy policy;
-    for (const auto& property : endpoint.properties) {
-        auto* slot = slot_of(policy, property.name);
-        if (slot == nullptr) continue;
-        if (*slot) return bad_property(index, property.name, "stands there twice");
-        *slot = property.value;
+Result<void> take_policy(const Endpoint& endpoint, std::size_t index, Variant& variant) {
+    const auto at = [index](const Error& error) {
+        return fail(Errc::invalid, field_of(index, error.field), error.message);
+    };
+    const auto policy = policy_of(endpoint);
+    if (!policy) return at(policy.error());
+    for (const auto& choice : policy->choices) {
+        if (auto taken = std::visit(TakeChoice{variant}, choice); !taken) return at(taken.error());
     }
-    return policy;
-}
-
-Result<std::optional<unsigned>> weight_of(const Policy& policy, std::size_t index) {
-    if (!policy.weight) return std::optional<unsigned>();
-    const auto number = parse_int(*policy.weight);
-    if (!number || *number < 0 || *number > max_weight) {
-        return bad_property(index, "weight",
-                            fmt::format("\"{}\" is no number from 0 to {}", shown(*policy.weight), max_weight));
-    }
-    return std::optional<unsigned>(static_cast<unsigned>(*number));
-}
-
-// "CA" beside the country US, or "US-CA" alone or beside it.
-Result<std::string> subdivision_of(const Policy& policy, std::size_t index) {
-    const std::string code(*policy.subdivision);
-    const auto dash = code.find('-');
-    if (dash == std::string::npos) {
-        if (policy.country && *policy.country != "*") return fmt::format("{}-{}", *policy.country, code);
-        return bad_property(
-            index, "geolocation-subdivision-code",
-            fmt::format("\"{}\" needs its country: write US-CA, or geolocation-country-code beside it", shown(code)));
-    }
-    if (policy.country && !equal_ignoring_case(*policy.country, std::string_view(code).substr(0, dash))) {
-        return bad_property(
-            index, "geolocation-subdivision-code",
-            fmt::format("\"{}\" is not in the country \"{}\" beside it", shown(code), shown(*policy.country)));
-    }
-    return code;
-}
-
-Result<std::optional<GeoCode>> geo_of(const Policy& policy, std::size_t index) {
-    const int places =
-        (policy.country || policy.subdivision ? 1 : 0) + (policy.continent ? 1 : 0) + (policy.geo_code ? 1 : 0);
-    if (places == 0) return std::optional<GeoCode>();
-    const std::string_view name = policy.geo_code      ? "geo-code"
-                                  : policy.continent   ? "geolocation-continent-code"
-                                  : policy.subdivision ? "geolocation-subdivision-code"
-                                                       : "geolocation-country-code";
-    if (places > 1)
-        return bad_property(index, name, "a set is for one place: give one of country, continent and geo-code");
-    Result<GeoCode> code = GeoCode{};
-    if (policy.geo_code) {
-        code = GeoCode::parse(*policy.geo_code);
-    } else if (policy.continent) {
-        auto continent = *policy.continent;
-        if (continent.starts_with(continent_prefix)) continent.remove_prefix(continent_prefix.size());
-        code = GeoCode::continent(continent);
-    } else if (policy.subdivision) {
-        const auto subdivision = subdivision_of(policy, index);
-        if (!subdivision) return fail(subdivision.error());
-        code = GeoCode::parse(*subdivision);
-        if (code && code->level != GeoLevel::subdivision)
-            code = fail(Errc::invalid, fmt::format("\"{}\" is no subdivision", shown(*subdivision)));
-    } else {
-        code = GeoCode::parse(*policy.country);
-        if (code && code->level != GeoLevel::country && code->level != GeoLevel::everywhere) {
-            code = fail(Errc::invalid,
-                        fmt::format("\"{}\" is no country: two letters as DE, or *", shown(*policy.country)));
-        }
-    }
-    if (!code) return bad_property(index, name, code.error().message);
-    return std::optional<GeoCode>(std::move(*code));
+    return {};
 }
 
 RecordType type_of_target(const std::string& target) {
@@ -233,18 +179,7 @@ Result<Claim> claim_of(const Endpoint& endpoint, std::size_t index, const ClaimT
     }
     claim.variant.set_identifier = endpoint.set_identifier;
     if (!endpoint.properties.empty()) {
-        const auto policy = policy_of(endpoint, index);
-        if (!policy) return fail(policy.error());
-        if (policy->any() && endpoint.set_identifier.empty()) {
-            return fail(Errc::invalid, field_of(index, "setIdentifier"),
-                        "is empty, but a set with a weight or a place needs one");
-        }
-        auto weight = weight_of(*policy, index);
-        if (!weight) return fail(weight.error());
-        auto geo = geo_of(*policy, index);
-        if (!geo) return fail(geo.error());
-        claim.variant.weight = *weight;
-        claim.variant.geo = std::move(*geo);
+        if (auto taken = take_policy(endpoint, index, claim.variant); !taken) return fail(taken.error());
     }
     if (auto read = read_targets(endpoint, index, terms.unhealthy, claim); !read) return fail(read.error());
     return claim;
