@@ -4,6 +4,7 @@
 
 #include "dns/bytes.h"
 #include "dns/name.h"
+#include "dns/wire.h"
 
 namespace fairlead::dns {
 
@@ -25,13 +26,7 @@ std::optional<std::size_t> skip_name(std::string_view packet, std::size_t at, bo
 
 namespace {
 
-constexpr std::size_t header_bytes = 12;
-constexpr unsigned flag_answer = 0x8000;
-constexpr unsigned flag_recursion_desired = 0x0100;
 constexpr unsigned flag_checking_disabled = 0x0010;
-constexpr unsigned type_opt = 41;
-constexpr unsigned type_signature = 250;
-constexpr unsigned type_ixfr = 251;
 constexpr unsigned option_server_id = 3;
 constexpr unsigned option_subnet = 8;
 constexpr std::uint16_t least_payload = 512;
@@ -96,7 +91,7 @@ bool read_records(std::string_view packet, std::size_t before, std::size_t addit
             return false;
         }
         if (!looked_at && type == type_opt) return false;
-        if (looked_at && type == type_signature) query.signature_at = at;
+        if (looked_at && type == type_tsig) query.signature_at = at;
         at = data_at + size;
     }
     return at == packet.size();
@@ -119,7 +114,7 @@ Verdict read_query(std::string_view packet, Query& query) {
     query = {};
     if (packet.size() < header_bytes) return Verdict::ignore;
     const unsigned flags = get16(packet, 2);
-    if ((flags & flag_answer) != 0) return Verdict::ignore;
+    if ((flags & flag_response) != 0) return Verdict::ignore;
     query.id = static_cast<std::uint16_t>(get16(packet, 0));
     query.opcode = (flags >> 11) & 0xf;
     query.recursion_desired = (flags & flag_recursion_desired) != 0;

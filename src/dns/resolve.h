@@ -10,6 +10,7 @@
 #include "base/fwd.h"
 #include "dns/name.h"
 #include "dns/record_type.h"
+#include "dns/wire.h"
 #include "dns/zone_source.h"
 
 namespace fairlead::dns {
@@ -21,7 +22,6 @@ inline constexpr std::size_t max_chain = 16;  // CNAME links in one answer; more
 inline constexpr std::size_t max_health_visits = 256;
 inline constexpr std::size_t max_question_visits = 2'048;
 inline constexpr std::uint16_t type_delegation_signer = 43;
-inline constexpr std::uint16_t type_any = 255;  // answered with one set (RFC 8482)
 
 struct Question {
     Name name;

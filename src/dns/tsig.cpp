@@ -9,18 +9,14 @@
 
 #include "base/text.h"
 #include "dns/bytes.h"
+#include "dns/wire.h"
 
 namespace fairlead::dns {
 
 namespace {
 
-constexpr std::size_t header_bytes = 12;
-constexpr std::size_t additional_count_at = 10;
-constexpr std::size_t record_fixed_bytes = 10;  // type, class, TTL, length of the data
-constexpr std::size_t data_fixed_bytes = 16;    // time, fudge, MAC size, original id, error, length of other data
+constexpr std::size_t data_fixed_bytes = 16;  // time, fudge, MAC size, original id, error, length of other data
 constexpr std::size_t time_bytes = 6;
-constexpr unsigned type_tsig = 250;
-constexpr unsigned class_any = 255;
 constexpr std::size_t least_mac_bytes = 10;  // RFC 8945 section 5.2.2.1
 constexpr unsigned max_jumps = 16;
 
@@ -154,17 +150,17 @@ void append_record(std::string& message, const Signature& signature) {
     put16(message, signature.error);
     put16(message, static_cast<unsigned>(signature.other.size()));
     message += signature.other;
-    const unsigned count = get16(message, additional_count_at) + 1;
-    message[additional_count_at] = static_cast<char>(count >> 8);
-    message[additional_count_at + 1] = static_cast<char>(count & 0xff);
+    const unsigned count = get16(message, additional_at) + 1;
+    message[additional_at] = static_cast<char>(count >> 8);
+    message[additional_at + 1] = static_cast<char>(count & 0xff);
 }
 
 // The message as it was before it was signed.
 std::string unsigned_message(std::string_view packet, std::size_t signature_at, unsigned original_id) {
     std::string message;
     put16(message, original_id);
-    message += packet.substr(2, additional_count_at - 2);
-    put16(message, get16(packet, additional_count_at) - 1);
+    message += packet.substr(2, additional_at - 2);
+    put16(message, get16(packet, additional_at) - 1);
     return message += packet.substr(header_bytes, signature_at - header_bytes);
 }
 
@@ -202,13 +198,13 @@ bool in_time(const Signature& signature, WallTime now) {
 
 // Where the last record of a well-formed message begins; nothing if there is none.
 std::optional<std::size_t> last_record(std::string_view packet) {
-    if (packet.size() < header_bytes || get16(packet, additional_count_at) == 0) return std::nullopt;
+    if (packet.size() < header_bytes || get16(packet, additional_at) == 0) return std::nullopt;
     std::size_t at = header_bytes;
     for (unsigned i = 0; i < get16(packet, 4); ++i) {
         if (!read_name(packet, at) || at + 4 > packet.size()) return std::nullopt;
         at += 4;
     }
-    const unsigned records = get16(packet, 6) + get16(packet, 8) + get16(packet, additional_count_at);
+    const unsigned records = get16(packet, 6) + get16(packet, 8) + get16(packet, additional_at);
     std::size_t last = at;
     for (unsigned i = 0; i < records; ++i) {
         last = at;
@@ -272,7 +268,7 @@ std::size_t TsigSigner::record_bytes() const {
 TsigCheck check_tsig(std::string_view packet, std::size_t signature_at, const TsigKeys& keys, WallTime now) {
     TsigCheck check;
     const auto signature = read_signature(packet, signature_at);
-    if (!signature || signature_at < header_bytes || get16(packet, additional_count_at) == 0) return check;
+    if (!signature || signature_at < header_bytes || get16(packet, additional_at) == 0) return check;
     const auto reject = [&check](TsigError error) {
         check.verdict = TsigCheck::Verdict::rejected;
         check.error = check.replies.error_ = error;

@@ -5,8 +5,8 @@
 #include <iterator>
 
 #include "base/text.h"
+#include "dns/flatten.h"
 #include "dns/rdata.h"
-#include "dnsserver/flatten.h"
 
 namespace fairlead::dnsinfo {
 
@@ -54,7 +54,7 @@ void append_records(const dns::Name& name, RecordType type, const dns::Variant& 
 }  // namespace
 
 void append_name(const dns::Name& name, const dns::Sets& sets, std::string& out) {
-    const auto flat = dnsserver::flatten(sets);
+    const auto flat = dns::flatten(sets);
     const auto append = [&](RecordType type) {
         const auto whole = sets.find(type);
         if (whole == sets.end()) return;

@@ -8,7 +8,7 @@
 
 namespace fairlead::dnsinfo {
 
-// Appends the records of one name: SOA and NS first, then by type. A set with a policy becomes what dnsserver::flatten
+// Appends the records of one name: SOA and NS first, then by type. A set with a policy becomes what dns::flatten
 // makes of it, behind a comment for each of its variants.
 void append_name(const dns::Name& name, const dns::Sets& sets, std::string& out);
 

@@ -14,8 +14,13 @@ namespace fairlead::dnsserver {
 
 namespace {
 
-constexpr unsigned class_internet = 1, class_chaos = 3, class_any = 255;
-constexpr std::uint16_t type_cname = 5, type_txt = 16, type_opt = 41, type_ixfr = 251, type_axfr = 252;
+using dns::class_any;
+using dns::class_internet;
+using dns::type_axfr;
+using dns::type_ixfr;
+using dns::type_opt;
+constexpr unsigned class_chaos = 3;
+constexpr std::uint16_t type_cname = 5, type_txt = 16;
 constexpr unsigned noerror = 0, formerr = 1, servfail = 2, nxdomain = 3, notimp = 4, refused = 5, badvers = 16;
 constexpr std::size_t opt_fixed_bytes = 11, option_head_bytes = 4;
 constexpr unsigned option_server_id = 3, option_subnet = 8;

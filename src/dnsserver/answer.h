@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include "dns/address.h"
+#include "dns/wire.h"
 #include "dnsserver/fast_random.h"
 #include "dnsserver/fwd.h"
 #include "dnsserver/pick.h"
@@ -16,7 +17,7 @@
 
 namespace fairlead::dnsserver {
 
-inline constexpr std::size_t max_message_bytes = 65'535;     // over TCP; also the length of the buffer for a reply
+using dns::max_message_bytes;                                // over TCP; also the length of the buffer for a reply
 inline constexpr std::uint16_t default_udp_payload = 1'232;  // DNS flag day 2020: passes every path unfragmented
 
 struct AnswerSettings {

@@ -8,8 +8,11 @@ namespace fairlead::dnsserver {
 
 namespace {
 
-constexpr unsigned rcode_formerr = 1, rcode_servfail = 2, rcode_refused = 5, rcode_notauth = 9;
-constexpr std::uint16_t class_internet = 1;
+using dns::class_internet;
+using dns::rcode_formerr;
+using dns::rcode_notauth;
+using dns::rcode_refused;
+using dns::rcode_servfail;
 
 class OneMessage final : public MessageSource {
 public:
@@ -40,11 +43,12 @@ struct Correspondent::Request {
     std::optional<dns::Name> key;           // which signed it well
 
     [[nodiscard]] std::string_view question() const {
-        constexpr std::size_t header_bytes = 12;
+        using dns::header_bytes;
         return packet.substr(header_bytes, query.question_end - header_bytes);
     }
     [[nodiscard]] unsigned flags(unsigned rcode) const {
-        return flag_response | query.opcode << 11 | (query.recursion_desired ? flag_recursion_desired : 0U) | rcode;
+        return dns::flag_response | query.opcode << 11 | (query.recursion_desired ? dns::flag_recursion_desired : 0U) |
+               rcode;
     }
     [[nodiscard]] std::unique_ptr<MessageSource> message(std::string bytes, WallTime now) {
         if (signer) signer->sign(bytes, now);
@@ -246,9 +250,9 @@ std::unique_ptr<MessageSource> Correspondent::answer_transfer(Request& request) 
         // The SOA alone says: you have it all; or, over UDP: come by TCP (RFC 1995 section 2).
         if (current || !request.asker.stream) {
             count(request, 0);
-            MessageWriter writer(request.query.id, request.flags(0) | flag_authoritative);
+            MessageWriter writer(request.query.id, request.flags(0) | dns::flag_authoritative);
             writer.question(request.question());
-            writer.add(Section::answer, *apex, dns::RecordType::soa, variant.ttl, variant.data.front(),
+            writer.add(dns::Section::answer, *apex, dns::RecordType::soa, variant.ttl, variant.data.front(),
                        max_message_bytes);
             if (request.query.edns) writer.edns(parts_.settings.udp_payload);
             return request.message(writer.take(), parts_.clock.now());

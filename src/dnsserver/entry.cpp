@@ -4,15 +4,16 @@
 #include <array>
 
 #include "dns/bytes.h"
+#include "dns/wire.h"
 #include "dnsserver/hash.h"
 
 namespace fairlead::dnsserver {
 
 namespace {
 
-constexpr unsigned class_internet = 1;
+using dns::class_internet;
 constexpr unsigned pointer_to_question = 0xc00c;
-constexpr std::size_t record_fixed_bytes = 12;  // owner as a pointer, type, class, TTL, length of the data
+constexpr std::size_t served_fixed_bytes = 12;  // owner as a pointer, type, class, TTL, length of the data
 
 template <class T>
 void append(std::string& out, const T& value) {
@@ -140,9 +141,9 @@ void decode_records(std::uint16_t type, const char* at, dns::Variant& variant) {
             data.assign(at, record.size);
             at += record.size;
         } else {
-            const auto size = dns::get16({at, record_fixed_bytes}, record_fixed_bytes - 2);
-            data.assign(at + record_fixed_bytes, size);
-            at += record_fixed_bytes + size;
+            const auto size = dns::get16({at, served_fixed_bytes}, served_fixed_bytes - 2);
+            data.assign(at + served_fixed_bytes, size);
+            at += served_fixed_bytes + size;
         }
         if (i >= head.healthy) variant.unhealthy.insert(data);
         variant.data.push_back(std::move(data));

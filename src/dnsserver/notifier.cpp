@@ -15,8 +15,8 @@
 #include "base/metrics.h"
 #include "base/random.h"
 #include "dns/bytes.h"
+#include "dns/message_writer.h"
 #include "dns/soa.h"
-#include "dnsserver/message_writer.h"
 #include "dnsserver/socket_address.h"
 #include "dnsserver/transfer.h"
 
@@ -28,9 +28,8 @@ constexpr std::size_t notices_at_once = 200;  // then a breath of 100 ms: 2,000 
 constexpr std::chrono::milliseconds breath{100};
 constexpr std::size_t max_notice_bytes = 1'024;  // a SOA has at most 530, a signature 360
 constexpr std::size_t max_outstanding = 32'768;  // half of all ids, so that a free one is found quickly
-constexpr std::size_t header_bytes = 12;
-constexpr unsigned opcode_mask = 0x7800;
-constexpr unsigned rcode_mask = 0xf;
+using dns::header_bytes;
+using dns::rcode_mask;
 
 bool is_loopback(const dns::Address& address) {
     if (!address.v6) return address.bytes[0] == 127;
@@ -194,9 +193,10 @@ void Notifier::send(const NotifySchedule::Notice& notice, const Snapshot& zones)
     const auto& soa = sets->at(dns::RecordType::soa).front();
     Outstanding sent{target, {}, {}, dns::serial_of(soa.data.front())};
     const auto id = new_id(target);
-    MessageWriter writer(id, opcode_notify | flag_authoritative);
+    MessageWriter writer(id, dns::opcode_notify | dns::flag_authoritative);
     writer.question(target.zone, static_cast<std::uint16_t>(dns::RecordType::soa));
-    (void)writer.add(Section::answer, target.zone, dns::RecordType::soa, soa.ttl, soa.data.front(), max_notice_bytes);
+    (void)writer.add(dns::Section::answer, target.zone, dns::RecordType::soa, soa.ttl, soa.data.front(),
+                     max_notice_bytes);
     auto message = writer.take();
     if (target.key) {
         const auto key = policy_->keys.find(*target.key);
@@ -234,7 +234,9 @@ void Notifier::judge(std::string_view reply, const dns::Address& from, std::uint
     const auto id = static_cast<std::uint16_t>(dns::get16(reply, 0));
     const unsigned flags = dns::get16(reply, 2);
     const auto found = outstanding_.find(id);
-    if (found == outstanding_.end() || (flags & flag_response) == 0 || (flags & opcode_mask) != opcode_notify) return;
+    if (found == outstanding_.end() || (flags & dns::flag_response) == 0 ||
+        (flags & dns::opcode_mask) != dns::opcode_notify)
+        return;
     auto& sent = found->second;
     if (sent.target.address != from || sent.target.port != port) return;
     if (const unsigned rcode = flags & rcode_mask; rcode != 0) {

@@ -5,7 +5,7 @@ namespace fairlead::dnsserver {
 namespace {
 
 constexpr unsigned pointer_to_question = 0xc00c;
-constexpr unsigned class_internet = 1;
+using dns::class_internet;
 constexpr std::size_t fixed_bytes = 12;  // owner as a pointer, type, class, TTL, length of the data
 constexpr auto cname = static_cast<std::uint16_t>(dns::RecordType::cname);
 constexpr auto ipv4 = static_cast<std::uint16_t>(dns::RecordType::a);

@@ -8,12 +8,13 @@
 #include <span>
 #include <string_view>
 
+#include "dns/wire.h"
 #include "dnsserver/entry.h"
 #include "dnsserver/lookup.h"
 
 namespace fairlead::dnsserver {
 
-inline constexpr std::size_t header_bytes = 12;
+using dns::header_bytes;
 
 enum class Section { answer, authority, additional };
 

@@ -3,17 +3,15 @@
 #include <algorithm>
 
 #include "dns/bytes.h"
+#include "dns/flatten.h"
 #include "dns/soa.h"
 #include "dnsserver/answer.h"
-#include "dnsserver/flatten.h"
 
 namespace fairlead::dnsserver {
 
 namespace {
 
-constexpr unsigned rcode_servfail = 2;
-constexpr unsigned type_soa = 6;
-constexpr std::size_t record_fixed_bytes = 10;
+constexpr auto type_soa = static_cast<unsigned>(dns::RecordType::soa);
 
 }  // namespace
 
@@ -32,13 +30,12 @@ bool same_or_newer(std::uint32_t a, std::uint32_t b) {
 }
 
 std::optional<std::uint32_t> known_serial(std::string_view packet, const dns::Query& query) {
-    constexpr std::size_t authority_count_at = 8;
-    if (dns::get16(packet, authority_count_at) != 1) return std::nullopt;
+    if (dns::get16(packet, dns::authority_at) != 1) return std::nullopt;
     const auto fixed = dns::skip_name(packet, query.question_end, true);
-    if (!fixed || *fixed + record_fixed_bytes > packet.size() || dns::get16(packet, *fixed) != type_soa) {
+    if (!fixed || *fixed + dns::record_fixed_bytes > packet.size() || dns::get16(packet, *fixed) != type_soa) {
         return std::nullopt;
     }
-    const auto data = *fixed + record_fixed_bytes;
+    const auto data = *fixed + dns::record_fixed_bytes;
     const auto second = dns::skip_name(packet, data, true);
     const auto numbers = second ? dns::skip_name(packet, *second, true) : std::nullopt;
     const auto end = data + dns::get16(packet, *fixed + 8);
@@ -50,11 +47,12 @@ TransferStream::TransferStream(TransferRequest request, dns::Name apex, dns::Var
     : request_(std::move(request)), apex_(std::move(apex)), soa_(std::move(soa)), walk_(std::move(walk)) {}
 
 unsigned TransferStream::flags() const {
-    return flag_response | flag_authoritative | (request_.recursion_desired ? flag_recursion_desired : 0U);
+    return dns::flag_response | dns::flag_authoritative |
+           (request_.recursion_desired ? dns::flag_recursion_desired : 0U);
 }
 
 std::string TransferStream::abort() const {
-    MessageWriter writer(request_.id, flags() | rcode_servfail);
+    MessageWriter writer(request_.id, flags() | dns::rcode_servfail);
     writer.question(request_.question);
     return writer.take();
 }
@@ -112,7 +110,7 @@ bool TransferStream::add(MessageWriter& writer, const dns::Name& owner, dns::Rec
                          const dns::Variant& variant, const std::string& data) {
     const std::size_t most = writer.has_records() ? transfer_message_bytes : max_message_bytes;
     const std::size_t limit = most - request_.signature - edns_bytes;
-    if (!writer.add(Section::answer, owner, type, variant.ttl, data, limit)) return false;
+    if (!writer.add(dns::Section::answer, owner, type, variant.ttl, data, limit)) return false;
     ++records_;
     return true;
 }

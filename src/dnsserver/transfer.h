@@ -7,15 +7,16 @@
 #include <optional>
 #include <string>
 
+#include "dns/message_writer.h"
 #include "dns/query.h"
 #include "dns/sets.h"
-#include "dnsserver/message_writer.h"
 #include "dnsserver/transfer_policy.h"
 
 namespace fairlead::dnsserver {
 
-inline constexpr std::uint16_t type_ixfr = 251;
-inline constexpr std::uint16_t type_axfr = 252;
+using dns::MessageWriter;
+using dns::type_axfr;
+using dns::type_ixfr;
 // A pointer of compressed names reaches 16 KiB: longer messages gain nothing.
 inline constexpr std::size_t transfer_message_bytes = 16 * 1024U;
 inline constexpr std::size_t edns_bytes = 11;

@@ -8,6 +8,7 @@
 
 #include "dns/bytes.h"
 #include "dns/soa.h"
+#include "dns/wire.h"
 #include "dnsserver/hash.h"
 #include "dnsserver/lookup.h"
 
@@ -15,7 +16,7 @@ namespace fairlead::dnsserver {
 
 namespace {
 
-constexpr unsigned class_internet = 1;
+using dns::class_internet;
 
 // The SOA of negative answers, from its type on.
 std::string negative_soa(const dns::Variant& soa) {

@@ -183,7 +183,7 @@ TEST_F(CorrespondentTest, IncrementalTransfersBecomeFullOnes) {
         MessageWriter writer(1, 0);
         writer.question(name_of("open.example"), type_ixfr);
         const auto soa = dns::parse_rdata(dns::RecordType::soa, std::string("n. h. ") + serial + " 1 1 1 1").value();
-        writer.add(Section::authority, name_of("open.example"), dns::RecordType::soa, 0, soa, 512);
+        writer.add(dns::Section::authority, name_of("open.example"), dns::RecordType::soa, 0, soa, 512);
         return writer.take();
     };
     EXPECT_EQ(only(with_serial("1")).answer.size(), 1U) << "it has what we have";

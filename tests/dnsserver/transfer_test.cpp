@@ -161,7 +161,7 @@ TEST(Transfer, KnowsWhichSerialTheAskerHas) {
     MessageWriter writer(1, 0);
     writer.question(name_of("example.com"), type_ixfr);
     const auto soa = dns::parse_rdata(dns::RecordType::soa, "ns1.example.com h.example.com 4711 1 2 3 4").value();
-    ASSERT_TRUE(writer.add(Section::authority, name_of("example.com"), dns::RecordType::soa, 0, soa, 512));
+    ASSERT_TRUE(writer.add(dns::Section::authority, name_of("example.com"), dns::RecordType::soa, 0, soa, 512));
     const auto packet = writer.take();
     dns::Query query;
     ASSERT_EQ(dns::read_query(packet, query), dns::Verdict::answer);
@@ -175,13 +175,13 @@ TEST(Transfer, KnowsWhichSerialTheAskerHas) {
 }
 
 TEST(MessageWriter, PointsToNamesThatStandAlready) {
-    MessageWriter writer(1, flag_response);
+    MessageWriter writer(1, dns::flag_response);
     writer.question(std::string_view("\3wWw\7eXample\3com\0\0\1\0\1", 21));
     const auto address = dns::parse_rdata(dns::RecordType::a, "192.0.2.1").value();
     const auto target = name_of("deep.www.example.com").wire();
-    ASSERT_TRUE(writer.add(Section::answer, name_of("www.example.com"), dns::RecordType::cname, 5, target, 512));
-    ASSERT_TRUE(writer.add(Section::answer, name_of("deep.www.example.com"), dns::RecordType::a, 5, address, 512));
-    EXPECT_FALSE(writer.add(Section::answer, name_of("deep.www.example.com"), dns::RecordType::a, 5, address, 80));
+    ASSERT_TRUE(writer.add(dns::Section::answer, name_of("www.example.com"), dns::RecordType::cname, 5, target, 512));
+    ASSERT_TRUE(writer.add(dns::Section::answer, name_of("deep.www.example.com"), dns::RecordType::a, 5, address, 512));
+    EXPECT_FALSE(writer.add(dns::Section::answer, name_of("deep.www.example.com"), dns::RecordType::a, 5, address, 80));
     const auto message = decode(writer.bytes());
     EXPECT_EQ(writer.bytes().size(), 12U + 21 + (2 + 10 + 5 + 2) + (2 + 10 + 4));
     EXPECT_THAT(message.answer, testing::ElementsAre("www.example.com 5 CNAME deep.www.example.com.",

@@ -1,15 +1,13 @@
-#include "dnsserver/flatten.h"
+#include "dns/flatten.h"
 
 #include <algorithm>
 #include <set>
 
 #include "dns/endpoint.h"
 
-namespace fairlead::dnsserver {
+namespace fairlead::dns {
 
 namespace {
-
-using dns::Variant;
 
 constexpr std::size_t record_overhead = 12;  // in a message: pointer to the name, type, class, TTL, length
 
@@ -26,27 +24,27 @@ std::vector<std::string> served_data(const Variant& variant) {
     return healthy.empty() ? variant.data : healthy;
 }
 
-std::vector<dns::Share> drawable(const std::vector<Variant>& variants) {
-    std::vector<dns::Candidate> candidates;
+std::vector<Share> drawable(const std::vector<Variant>& variants) {
+    std::vector<Candidate> candidates;
     candidates.reserve(variants.size());
     for (const auto& variant : variants) {
         candidates.push_back({variant.geo, variant.weight, !healthy_data(variant).empty()});
     }
-    auto shares = dns::choose(candidates, dns::Place{}).shares;
+    auto shares = choose(candidates, Place{}).shares;
     if (!shares.empty()) return shares;
     for (auto& candidate : candidates) candidate.geo.reset();  // there is no `*`: all branches as one
-    return dns::choose(candidates, dns::Place{}).shares;
+    return choose(candidates, Place{}).shares;
 }
 
 // Heaviest first; among equals by identifier.
-void sort_by_weight(const std::vector<Variant>& variants, std::vector<dns::Share>& shares) {
-    std::sort(shares.begin(), shares.end(), [&](const dns::Share& a, const dns::Share& b) {
+void sort_by_weight(const std::vector<Variant>& variants, std::vector<Share>& shares) {
+    std::sort(shares.begin(), shares.end(), [&](const Share& a, const Share& b) {
         if (a.probability != b.probability) return a.probability > b.probability;
         return variants[a.candidate].set_identifier < variants[b.candidate].set_identifier;
     });
 }
 
-Variant heaviest(const std::vector<Variant>& variants, std::vector<dns::Share> shares) {
+Variant heaviest(const std::vector<Variant>& variants, std::vector<Share> shares) {
     sort_by_weight(variants, shares);
     const auto& chosen = variants[shares.front().candidate];
     Variant result;
@@ -57,7 +55,7 @@ Variant heaviest(const std::vector<Variant>& variants, std::vector<dns::Share> s
 }
 
 // One variant is as large as it is; of several as much as secondaries take.
-Variant together(const std::vector<Variant>& variants, std::vector<dns::Share> shares) {
+Variant together(const std::vector<Variant>& variants, std::vector<Share> shares) {
     Variant result;
     result.ttl = variants[shares.front().candidate].ttl;
     if (shares.size() == 1) {
@@ -76,7 +74,7 @@ Variant together(const std::vector<Variant>& variants, std::vector<dns::Share> s
                 continue;
             }
             const auto size = record_overhead + data.size();
-            if (all.size() == max_flat_records || bytes + size > dns::max_set_bytes) continue;
+            if (all.size() == max_flat_records || bytes + size > max_set_bytes) continue;
             bytes += size;
             result.ttl = std::min(result.ttl, variant.ttl);
             all.insert(std::move(data));
@@ -88,11 +86,10 @@ Variant together(const std::vector<Variant>& variants, std::vector<dns::Share> s
 
 }  // namespace
 
-dns::Sets flatten(const dns::Sets& sets) {
-    using dns::RecordType;
+Sets flatten(const Sets& sets) {
     const bool apex = sets.contains(RecordType::soa);
     const bool alias = !apex && sets.contains(RecordType::cname);
-    dns::Sets flat;
+    Sets flat;
     for (const auto& [type, variants] : sets) {
         if (apex && type == RecordType::cname) continue;
         if (alias && type != RecordType::cname) continue;
@@ -104,4 +101,4 @@ dns::Sets flatten(const dns::Sets& sets) {
     return flat;
 }
 
-}  // namespace fairlead::dnsserver
+}  // namespace fairlead::dns

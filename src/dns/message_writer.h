@@ -1,5 +1,5 @@
-// One DNS message, record by record, with names compressed. For messages off the hot path: transfers, NOTIFY, replies
-// to signed requests that are errors. One thread at a time.
+// One DNS message, record by record, with names compressed. For messages off the hot path: transfers, NOTIFY, updates,
+// replies to signed requests that are errors. One thread at a time.
 #pragma once
 
 #include <cstdint>
@@ -9,16 +9,11 @@
 
 #include "dns/name.h"
 #include "dns/record_type.h"
+#include "dns/wire.h"
 
-namespace fairlead::dnsserver {
+namespace fairlead::dns {
 
-// Bits of the second word of a header; the response code is its lowest four.
-inline constexpr unsigned flag_response = 0x8000;
-inline constexpr unsigned flag_authoritative = 0x0400;
-inline constexpr unsigned flag_recursion_desired = 0x0100;
-inline constexpr unsigned opcode_notify = 4U << 11;
-
-enum class Section { answer, authority };  // additional holds OPT alone
+enum class Section { answer, authority };  // additional holds OPT and signatures alone
 
 class MessageWriter {
 public:
@@ -26,10 +21,13 @@ public:
 
     // Name, type and class as they were sent; before all records.
     void question(std::string_view bytes);
-    void question(const dns::Name& name, std::uint16_t type);
+    void question(const Name& name, std::uint16_t type);
     // False, and nothing changes, when the message might become longer than `limit`. Sections in their order.
-    bool add(Section section, const dns::Name& owner, dns::RecordType type, std::uint32_t ttl, std::string_view data,
+    bool add(Section section, const Name& owner, RecordType type, std::uint32_t ttl, std::string_view data,
              std::size_t limit);
+    // Of any class, with or without data, as updates have them (RFC 2136 sections 2.4 and 2.5).
+    bool add(Section section, const Name& owner, std::uint16_t type, std::uint16_t klass, std::uint32_t ttl,
+             std::string_view data, std::size_t limit);
     // The OPT record, behind all others.
     void edns(std::uint16_t payload);
 
@@ -39,7 +37,7 @@ public:
 
 private:
     void name(std::string_view wire);
-    void data(dns::RecordType type, std::string_view wire);
+    void data(RecordType type, std::string_view wire);
     void remember(std::string_view wire, std::size_t at);
     void count(std::size_t at);
 
@@ -52,4 +50,4 @@ private:
     std::size_t records_ = 0;
 };
 
-}  // namespace fairlead::dnsserver
+}  // namespace fairlead::dns

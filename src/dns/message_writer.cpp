@@ -1,22 +1,13 @@
-#include "dnsserver/message_writer.h"
+#include "dns/message_writer.h"
 
 #include "dns/bytes.h"
 #include "dns/soa.h"
 
-namespace fairlead::dnsserver {
+namespace fairlead::dns {
 
 namespace {
 
-using dns::get16;
-using dns::put16;
-using dns::put32;
-
-constexpr std::size_t questions_at = 4, answers_at = 6, authority_at = 8, additional_at = 10;
-constexpr unsigned class_internet = 1;
-constexpr unsigned type_opt = 41;
-constexpr std::size_t record_fixed_bytes = 10;  // type, class, TTL, length of the data
-constexpr std::size_t max_pointer = 0x3fff;     // RFC 1035 section 4.1.4
-constexpr std::size_t question_tail_bytes = 4;  // type, class
+constexpr std::size_t max_pointer = 0x3fff;  // RFC 1035 section 4.1.4
 
 }  // namespace
 
@@ -42,14 +33,14 @@ void MessageWriter::remember(std::string_view wire, std::size_t at) {
 
 void MessageWriter::question(std::string_view bytes) {
     if (bytes.size() > question_tail_bytes) {
-        const auto name = dns::Name::from_wire(bytes);  // in lower case, as all others
+        const auto name = Name::from_wire(bytes);  // in lower case, as all others
         if (name) remember(name->wire(), bytes_.size());
     }
     bytes_ += bytes;
     count(questions_at);
 }
 
-void MessageWriter::question(const dns::Name& name, std::uint16_t type) {
+void MessageWriter::question(const Name& name, std::uint16_t type) {
     std::string bytes = name.wire();
     put16(bytes, type);
     put16(bytes, class_internet);
@@ -71,8 +62,7 @@ void MessageWriter::name(std::string_view wire) {
 }
 
 // RFC 3597 section 4: only the types of RFC 1035 may have compressed names in their data.
-void MessageWriter::data(dns::RecordType type, std::string_view wire) {
-    using dns::RecordType;
+void MessageWriter::data(RecordType type, std::string_view wire) {
     switch (type) {
         case RecordType::ns:
         case RecordType::cname:
@@ -82,7 +72,7 @@ void MessageWriter::data(dns::RecordType type, std::string_view wire) {
             bytes_ += wire.substr(0, 2);
             return name(wire.substr(2));
         case RecordType::soa: {
-            const auto numbers = wire.size() - dns::soa_numbers_bytes;
+            const auto numbers = wire.size() - soa_numbers_bytes;
             std::size_t second = 0;
             while (wire[second] != '\0') second += 1 + static_cast<unsigned char>(wire[second]);
             ++second;
@@ -104,16 +94,22 @@ void MessageWriter::data(dns::RecordType type, std::string_view wire) {
     bytes_ += wire;
 }
 
-bool MessageWriter::add(Section section, const dns::Name& owner, dns::RecordType type, std::uint32_t ttl,
+bool MessageWriter::add(Section section, const Name& owner, RecordType type, std::uint32_t ttl, std::string_view wire,
+                        std::size_t limit) {
+    return add(section, owner, static_cast<std::uint16_t>(type), class_internet, ttl, wire, limit);
+}
+
+bool MessageWriter::add(Section section, const Name& owner, std::uint16_t type, std::uint16_t klass, std::uint32_t ttl,
                         std::string_view wire, std::size_t limit) {
     if (bytes_.size() + owner.wire().size() + record_fixed_bytes + wire.size() > limit) return false;
     name(owner.wire());
-    put16(bytes_, static_cast<unsigned>(type));
-    put16(bytes_, class_internet);
+    put16(bytes_, type);
+    put16(bytes_, klass);
     put32(bytes_, ttl);
     const std::size_t length_at = bytes_.size();
     put16(bytes_, 0);
-    data(type, wire);
+    // RFC 2136 has records without data.
+    if (!wire.empty()) data(static_cast<RecordType>(type), wire);
     const std::size_t length = bytes_.size() - length_at - 2;
     bytes_[length_at] = static_cast<char>(length >> 8);
     bytes_[length_at + 1] = static_cast<char>(length & 0xff);
@@ -131,4 +127,4 @@ void MessageWriter::edns(std::uint16_t payload) {
     count(additional_at);
 }
 
-}  // namespace fairlead::dnsserver
+}  // namespace fairlead::dns

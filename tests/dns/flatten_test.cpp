@@ -1,4 +1,4 @@
-#include "dnsserver/flatten.h"
+#include "dns/flatten.h"
 
 #include <gtest/gtest.h>
 
@@ -6,7 +6,7 @@
 
 #include "dns/zones.h"
 
-namespace fairlead::dnsserver {
+namespace fairlead::dns {
 namespace {
 
 struct FlattenCase {
@@ -15,14 +15,13 @@ struct FlattenCase {
     std::vector<std::string> flat;   // "TTL TYPE DATA", in order
 };
 
-std::vector<std::string> lines_of(const dns::Sets& sets) {
+std::vector<std::string> lines_of(const Sets& sets) {
     std::vector<std::string> lines;
     for (const auto& [type, variants] : sets) {
         for (const auto& variant : variants) {
             EXPECT_TRUE(variant.set_identifier.empty() && !variant.geo && !variant.weight && variant.unhealthy.empty());
             for (const auto& data : variant.data) {
-                lines.push_back(std::to_string(variant.ttl) + " " + dns::type_text(type) + " " +
-                                dns::rdata_text(type, data));
+                lines.push_back(std::to_string(variant.ttl) + " " + type_text(type) + " " + rdata_text(type, data));
             }
         }
     }
@@ -31,9 +30,9 @@ std::vector<std::string> lines_of(const dns::Sets& sets) {
 
 class Flattening : public testing::TestWithParam<FlattenCase> {};
 TEST_P(Flattening, FollowsTheRule) {
-    dns::Zone zone(dns::name_of("example.com"));
-    for (const auto& line : GetParam().lines) dns::add_line(zone, "x.example.com " + line);
-    const auto* sets = zone.find(dns::name_of("x.example.com"));
+    Zone zone(name_of("example.com"));
+    for (const auto& line : GetParam().lines) add_line(zone, "x.example.com " + line);
+    const auto* sets = zone.find(name_of("x.example.com"));
     ASSERT_NE(sets, nullptr);
     const auto flat = flatten(*sets);
     EXPECT_EQ(lines_of(flat), GetParam().flat);
@@ -91,8 +90,8 @@ INSTANTIATE_TEST_SUITE_P(
             {"60 CNAME x.example.net."}}),
     [](const auto& each) { return each.param.test; });
 
-dns::Variant addresses(std::string identifier, unsigned weight, std::uint32_t ttl, char first, int count) {
-    dns::Variant made;
+Variant addresses(std::string identifier, unsigned weight, std::uint32_t ttl, char first, int count) {
+    Variant made;
     made.set_identifier = std::move(identifier);
     made.weight = weight;
     made.ttl = ttl;
@@ -101,12 +100,12 @@ dns::Variant addresses(std::string identifier, unsigned weight, std::uint32_t tt
 }
 
 TEST(Flatten, TheHeaviestFillTheSet) {
-    dns::Sets sets;
-    auto& variants = sets[dns::RecordType::a];
+    Sets sets;
+    auto& variants = sets[RecordType::a];
     variants = {addresses("light", 1, 5, 1, 40), addresses("b", 50, 60, 2, 40), addresses("a", 50, 60, 3, 40),
                 addresses("heavy", 90, 60, 4, 40)};
     const auto flat = flatten(sets);
-    const auto& one = flat.at(dns::RecordType::a).front();
+    const auto& one = flat.at(RecordType::a).front();
     EXPECT_EQ(one.data.size(), max_flat_records);
     const auto of = [&](char first) {
         return std::count_if(one.data.begin(), one.data.end(), [&](const auto& data) { return data[0] == first; });
@@ -120,27 +119,27 @@ TEST(Flatten, TheHeaviestFillTheSet) {
 }
 
 TEST(Flatten, NoMoreBytesThanAnAnswerCarries) {
-    dns::Sets sets;
+    Sets sets;
     for (const auto* identifier : {"a", "b", "c"}) {
-        dns::Variant made;
+        Variant made;
         made.set_identifier = identifier;
         made.weight = 1;
         made.data.emplace_back(25'000, identifier[0]);
-        sets[dns::RecordType::txt].push_back(made);
+        sets[RecordType::txt].push_back(made);
     }
     const auto flat = flatten(sets);
-    ASSERT_EQ(flat.at(dns::RecordType::txt).front().data.size(), 2U);
-    EXPECT_EQ(flat.at(dns::RecordType::txt).front().data[1][0], 'b');
+    ASSERT_EQ(flat.at(RecordType::txt).front().data.size(), 2U);
+    EXPECT_EQ(flat.at(RecordType::txt).front().data[1][0], 'b');
 }
 
 TEST(Flatten, APlainSetIsAsLargeAsItIs) {
-    dns::Sets sets;
-    sets[dns::RecordType::a].push_back(addresses("", 0, 60, 1, 120));
-    sets[dns::RecordType::a].front().weight.reset();
+    Sets sets;
+    sets[RecordType::a].push_back(addresses("", 0, 60, 1, 120));
+    sets[RecordType::a].front().weight.reset();
     EXPECT_EQ(flatten(sets), sets);
 }
 
 TEST(Flatten, NothingStaysNothing) { EXPECT_TRUE(flatten({}).empty()); }
 
 }  // namespace
-}  // namespace fairlead::dnsserver
+}  // namespace fairlead::dns
