@@ -69,25 +69,6 @@ RecordType type_of_target(const std::string& target) {
     return address->v6 ? RecordType::aaaa : RecordType::a;
 }
 
-// A type that is not stated follows from the targets, as in external-dns.
-Result<RecordType> type_of(const Endpoint& endpoint, std::size_t index) {
-    if (!endpoint.record_type.empty()) {
-        const auto type = parse_type(endpoint.record_type);
-        if (type) return *type;
-        return fail(Errc::invalid, field_of(index, "recordType"),
-                    fmt::format("\"{}\" is no type that is served", shown(endpoint.record_type)));
-    }
-    const auto first = type_of_target(endpoint.targets.front());
-    for (std::size_t i = 1; i < endpoint.targets.size(); ++i) {
-        const auto other = type_of_target(endpoint.targets[i]);
-        if (other == first) continue;
-        return fail(Errc::invalid, field_of(index, "recordType"),
-                    fmt::format("is missing, and targets[0] says {} but targets[{}] {}", type_text(first), i,
-                                type_text(other)));
-    }
-    return first;
-}
-
 Result<void> check_place(const Claim& claim, const Endpoint& endpoint, std::size_t index, const Name& apex) {
     if (!claim.name.at_or_below(apex)) {
         return fail(Errc::invalid, field_of(index, "dnsName"),
@@ -151,6 +132,24 @@ const std::set<std::string>& UnhealthyTargets::of(RecordType type) {
         if (auto wire = parse_rdata(type, text)) at->second.insert(std::move(*wire));
     }
     return at->second;
+}
+
+Result<RecordType> type_of(const Endpoint& endpoint, std::size_t index) {
+    if (!endpoint.record_type.empty()) {
+        const auto type = parse_type(endpoint.record_type);
+        if (type) return *type;
+        return fail(Errc::invalid, field_of(index, "recordType"),
+                    fmt::format("\"{}\" is no type that is served", shown(endpoint.record_type)));
+    }
+    const auto first = type_of_target(endpoint.targets.front());
+    for (std::size_t i = 1; i < endpoint.targets.size(); ++i) {
+        const auto other = type_of_target(endpoint.targets[i]);
+        if (other == first) continue;
+        return fail(Errc::invalid, field_of(index, "recordType"),
+                    fmt::format("is missing, and targets[0] says {} but targets[{}] {}", type_text(first), i,
+                                type_text(other)));
+    }
+    return first;
 }
 
 Result<Claim> claim_of(const Endpoint& endpoint, std::size_t index, const ClaimTerms& terms) {

@@ -69,6 +69,10 @@ struct Claim {
     bool operator==(const Claim&) const = default;
 };
 
+// The type that it states; one that is not stated follows from the targets, of which there is at least one. Errors:
+// invalid, as those of claim_of.
+Result<RecordType> type_of(const Endpoint& endpoint, std::size_t index);
+
 // Errors: invalid; the field is "spec.endpoints[index]...", the message says value and rule.
 Result<Claim> claim_of(const Endpoint& endpoint, std::size_t index, const ClaimTerms& terms);
 

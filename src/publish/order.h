@@ -1,6 +1,8 @@
 // What the controller wants of a zone at a provider, and what it is told back. Values.
 #pragma once
 
+#include <array>
+#include <chrono>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -38,7 +40,10 @@ struct ZoneOrder {
     plan::RegistryOptions registry;
     plan::GuardLimits guard;
     std::vector<plan::OwnershipOrder> ownership;
-    std::string approved;  // digest of the plan that somebody let through
+    std::string approved;              // digest of the plan that somebody let through
+    std::string problem;               // of the settings: nothing is done before it is mended; empty: none
+    std::string source_problem;        // why what is wanted is not known in full: nothing is deleted; empty: it is
+    std::chrono::seconds resync{600};  // between two readings of the whole zone
     bool operator==(const ZoneOrder&) const = default;
 };
 
@@ -69,6 +74,9 @@ struct ZoneReport {
     std::size_t creates = 0, updates = 0, deletes = 0, skipped = 0;  // still to be done
     std::string held_digest, held_reason, held_message;
     std::optional<WallTime> read_at, applied_at;
+    // Since the start, for metrics: changes made, by plan::Action; groups, by provider::Outcome::State.
+    std::array<std::uint64_t, 3> applied{};
+    std::array<std::uint64_t, 4> outcomes{};
     bool operator==(const ZoneReport&) const = default;
 };
 

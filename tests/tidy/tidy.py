@@ -20,7 +20,7 @@ LAYERS = {
     "dnsfeed": {"base", "json", "resource", "store", "dns", "dnsserver"},
     "plan": {"base", "json", "dns"},
     "provider": {"base", "json", "dns", "net", "plan"},
-    "publish": {"base", "dns", "plan", "provider"},
+    "publish": {"base", "json", "dns", "plan", "provider"},
     "source": {"base", "json", "resource", "dns"},
     "control": {"base", "json", "resource", "store"},
     "controller": {"base", "json", "resource", "store", "dns", "plan", "provider", "publish", "source", "control"},

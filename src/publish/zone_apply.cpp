@@ -1,0 +1,419 @@
+// What becomes of a plan: held, planned only, written, refused; and what is told about it.
+#include <fmt/core.h>
+
+#include <algorithm>
+
+#include "base/log.h"
+#include "base/text.h"
+#include "publish/round.h"
+#include "publish/zone_runner.h"
+
+namespace fairlead::publish {
+
+namespace {
+
+using State = EndpointStatus::State;
+
+constexpr std::size_t max_named = 5;
+const provider::Outcome no_outcome{
+    provider::Outcome::State::unavailable, {}, "the provider did not say what became of it"};
+
+std::string row_of(const dns::Endpoint& endpoint) { return endpoint.record_type + "/" + endpoint.set_identifier; }
+
+// What was written, in one short text.
+std::string fingerprint(const plan::Change& change) {
+    plan::Change bare;
+    bare.after = change.after;
+    bare.after->labels.clear();
+    return plan::digest({&bare, 1});
+}
+
+std::string told(const plan::Change& change) {
+    if (change.differences.empty()) return "it is not there after it was written";
+    const auto& difference = change.differences.front();
+    return fmt::format("{}: \"{}\" was written, the provider gives \"{}\" back", difference.field, difference.after,
+                       difference.before);
+}
+
+std::string_view reason_of(State state) {
+    switch (state) {
+        case State::unknown:
+            return "Pending";
+        case State::applied:
+            return "Applied";
+        case State::planned:
+            return "DryRun";
+        case State::held:
+            return "Held";
+        case State::skipped:
+            return "Skipped";
+        case State::refused:
+            return "Refused";
+        case State::unavailable:
+            return "Unavailable";
+    }
+    return "";
+}
+
+// The worst counts for the whole record.
+int severity(State state) {
+    switch (state) {
+        case State::applied:
+            return 0;
+        case State::unknown:
+            return 1;
+        case State::planned:
+            return 2;
+        case State::skipped:
+            return 3;
+        case State::held:
+            return 4;
+        case State::unavailable:
+            return 5;
+        case State::refused:
+            return 6;
+    }
+    return 0;
+}
+
+RecordReport::State report_state(State state) {
+    switch (state) {
+        case State::applied:
+            return RecordReport::State::applied;
+        case State::unknown:
+        case State::planned:
+        case State::held:
+            return RecordReport::State::waiting;
+        case State::skipped:
+            return RecordReport::State::skipped;
+        case State::refused:
+        case State::unavailable:
+            return RecordReport::State::failed;
+    }
+    return RecordReport::State::waiting;
+}
+
+}  // namespace
+
+void ZoneRunner::work(const Names& names, bool whole) {
+    const auto now = around_.clock.monotonic();
+    while (!deletions_.empty() && deletions_.front().first + limits_.guard_window <= now) deletions_.pop_front();
+    auto round = plan_names(names, whole, options());
+    if (whole) owned_ = round.plan.owned;
+    for (const auto& name : names) {
+        skips_.erase(name);
+        problems_.erase(name);
+        outstanding_.erase(name);
+    }
+    for (const auto& problem : round.problems) {
+        around_.log.warn("ownership records contradict each other", {{"zone", order_.key}, {"what", problem}});
+    }
+    tell_settled(round);
+    leave_stubborn(round, names);
+    const auto recent = recent_deletions(now);
+    const plan::GuardState state{owned_ + recent, recent, book_.wanted() == 0, order_.source_problem, order_.approved};
+    auto guarded = plan::guard(std::move(round.plan), order_.guard, state);
+    hold(round, guarded);
+    auto groups = groups_of(guarded.go.changes);
+    std::move(round.repairs.begin(), round.repairs.end(), std::back_inserter(groups));
+    if (!order_.dry_run) {
+        apply(round, std::move(groups));
+        return;
+    }
+    for (const auto& change : guarded.go.changes) {
+        set_status(round, change.desired, {State::planned, "DryRun", "spec.dryRun: nothing is written", {}, true});
+        outstanding(change);
+    }
+}
+
+// Everything that needs no change is in step; what is left alone is told why.
+void ZoneRunner::tell_settled(const Round& round) {
+    std::vector<bool> other(round.origins.size());
+    for (const auto& change : round.plan.changes) {
+        if (change.desired != plan::no_index) other[change.desired] = true;
+    }
+    for (const auto& skip : round.plan.skipped) {
+        ++skips_[plan::normal_name(skip.endpoint.dns_name)];
+        if (skip.desired == plan::no_index) continue;
+        other[skip.desired] = true;
+        set_status(round, skip.desired, {State::skipped, skip.reason, skip.message, {}, true});
+    }
+    for (std::size_t i = 0; i < other.size(); ++i) {
+        if (!other[i]) set_status(round, i, {State::applied, {}, {}, {}, true});
+    }
+    for (const auto& [origin, error] : round.unfit) {
+        auto* wanted = book_.find(origin.record);
+        if (wanted == nullptr) continue;
+        ++skips_[plan::normal_name(wanted->order.endpoints[origin.endpoint].dns_name)];
+        const EndpointStatus status{
+            State::skipped, error.code == Errc::unsupported ? "Unsupported" : "Invalid", error.text(), {}, true};
+        if (wanted->statuses[origin.endpoint] == status) continue;
+        wanted->statuses[origin.endpoint] = status;
+        report_record(origin.record);
+    }
+}
+
+// What the provider gives back otherwise than we write it is not written for ever.
+void ZoneRunner::leave_stubborn(Round& round, const Names& names) {
+    const auto now = around_.clock.monotonic();
+    std::set<RowKey> changing;
+    std::erase_if(round.plan.changes, [&](const plan::Change& change) {
+        if (!change.after) return false;
+        const RowKey key{plan::normal_name(change.after->dns_name), row_of(*change.after)};
+        const auto found = written_.find(key);
+        if (found == written_.end() || found->second.fingerprint != fingerprint(change)) return false;
+        changing.insert(key);
+        auto& written = found->second;
+        if (written.times < limits_.stubborn_after) return false;
+        if (written.retry_at && now >= *written.retry_at) {
+            written.times = 0;
+            written.retry_at.reset();
+            return false;
+        }
+        if (!written.retry_at) {
+            written.retry_at = now + limits_.retry_stubborn;
+            around_.log.warn("record does not converge",
+                             {{"zone", order_.key}, {"name", key.first}, {"why", told(change)}});
+        }
+        const auto message = fmt::format("{} {}: {}; written {} times, left alone for an hour or until it changes",
+                                         key.first, change.after->record_type, told(change), written.times);
+        set_status(round, change.desired, {State::refused, "NotConverging", message, {}, true});
+        problems_[key.first] = message;
+        outstanding(change);
+        return true;
+    });
+    // Seen as written: in a whole reading, or in one of its own names.
+    std::erase_if(written_, [&](const auto& each) {
+        const auto& name = each.first.first;
+        return !changing.contains(each.first) && names.contains(name) && (round.whole || fresh_.contains(name));
+    });
+    fresh_.clear();
+}
+
+void ZoneRunner::hold(const Round& round, const plan::Guarded& guarded) {
+    held_names_.clear();
+    for (const auto& change : guarded.held) {
+        held_names_.insert(plan::normal_name(change.subject().dns_name));
+        set_status(round, change.desired, {State::held, guarded.reason, guarded.message, {}, true});
+        outstanding(change);
+    }
+    if (!guarded.reason.empty() && guarded.digest != held_digest_) {
+        around_.log.warn("deletions are held back", {{"zone", order_.key}, {"why", guarded.message}});
+    }
+    held_digest_ = guarded.held.empty() ? std::string() : guarded.digest;
+    held_reason_ = guarded.reason;
+    held_message_ = guarded.message;
+}
+
+void ZoneRunner::outstanding(const plan::Change& change) {
+    ++outstanding_[plan::normal_name(change.subject().dns_name)][static_cast<std::size_t>(change.action)];
+}
+
+void ZoneRunner::apply(const Round& round, std::vector<plan::ChangeGroup> groups) {
+    const auto now = around_.clock.monotonic();
+    // What was refused is not sent again as it was until its time has come.
+    std::erase_if(groups, [&](const plan::ChangeGroup& group) {
+        const auto found = attempts_.find(plan::normal_name(group.name));
+        if (found == attempts_.end()) return false;
+        const auto& attempt = found->second;
+        if (now >= attempt.not_before || attempt.digest != plan::digest(group.changes)) return false;
+        problems_[found->first] = attempt.message;
+        for (const auto& change : group.changes) outstanding(change);
+        return true;
+    });
+    Names written;
+    for (std::size_t from = 0; from < groups.size(); from += limits_.batch_groups) {
+        const auto count = std::min(limits_.batch_groups, groups.size() - from);
+        const auto outcomes = provider_->apply({groups.data() + from, count});
+        bool unavailable = false;
+        for (std::size_t i = 0; i < count; ++i) {
+            const auto& outcome = i < outcomes.size() ? outcomes[i] : no_outcome;
+            conclude(round, groups[from + i], outcome);
+            if (outcome.state == provider::Outcome::State::applied)
+                written.insert(plan::normal_name(groups[from + i].name));
+            unavailable = unavailable || outcome.state == provider::Outcome::State::unavailable;
+        }
+        if (!unavailable) continue;
+        // It may have been done or not: the zone is read before anything else.
+        for (auto i = from; i < groups.size(); ++i) book_.touched().insert(plan::normal_name(groups[i].name));
+        must_read_ = true;
+        break;
+    }
+    if (!written.empty() && !must_read_ && supports_.reads_names && written.size() <= limits_.verify_names) {
+        reread_.merge(written);
+    }
+}
+
+void ZoneRunner::conclude(const Round& round, const plan::ChangeGroup& group, const provider::Outcome& outcome) {
+    using Outcome = provider::Outcome::State;
+    const auto name = plan::normal_name(group.name);
+    const auto tell = [&](const EndpointStatus& status) {
+        for (const auto& change : group.changes) set_status(round, change.desired, status);
+    };
+    const auto again = [&] {
+        auto& attempt = attempts_[name];
+        ++attempt.failures;
+        attempt.digest = plan::digest(group.changes);
+        attempt.message = outcome.message;
+        attempt.not_before = around_.clock.monotonic() + backoff(attempt.failures);
+        problems_[name] = outcome.message;
+        for (const auto& change : group.changes) outstanding(change);
+    };
+    ++outcomes_[static_cast<std::size_t>(outcome.state)];
+    switch (outcome.state) {
+        case Outcome::applied:
+            attempts_.erase(name);
+            book_.apply(group, *registry_);
+            note_written(group);
+            tell({State::applied, {}, {}, outcome.change_id, !supports_.change_states || outcome.change_id.empty()});
+            break;
+        case Outcome::refused:
+            again();
+            around_.log.warn("provider refuses a record",
+                             {{"zone", order_.key}, {"name", name}, {"why", outcome.message}});
+            tell({State::refused, "Refused", outcome.message, {}, true});
+            break;
+        case Outcome::conflict:
+            again();
+            // The first time at once: most often somebody was faster, and a look shows what is there now.
+            if (attempts_[name].failures == 1) attempts_[name].not_before = around_.clock.monotonic();
+            reread_.insert(name);
+            tell({State::unavailable, "Conflict", outcome.message, {}, true});
+            break;
+        case Outcome::unavailable:
+            if (!retry_at_) failed({Errc::unavailable, {}, outcome.message}, "writing");
+            for (const auto& change : group.changes) outstanding(change);
+            tell({State::unavailable, "Unavailable", outcome.message, {}, true});
+            break;
+    }
+}
+
+void ZoneRunner::note_written(const plan::ChangeGroup& group) {
+    applied_at_ = around_.clock.now();
+    std::size_t deleted = 0;
+    for (const auto& change : group.changes) {
+        ++applied_[static_cast<std::size_t>(change.action)];
+        if (change.action == plan::Action::create) ++owned_;
+        if (change.action == plan::Action::remove) {
+            ++deleted;
+            if (owned_ > 0) --owned_;
+        }
+        if (!change.after) continue;
+        auto& written = written_[{plan::normal_name(change.after->dns_name), row_of(*change.after)}];
+        auto print = fingerprint(change);
+        if (written.fingerprint != print) written = {std::move(print), 0, {}};
+        ++written.times;
+    }
+    if (deleted != 0) deletions_.emplace_back(around_.clock.monotonic(), deleted);
+}
+
+void ZoneRunner::set_status(const Round& round, std::size_t desired, const EndpointStatus& status) {
+    if (desired == plan::no_index) return;
+    for (const auto& origin : round.origins[desired]) {
+        auto* wanted = book_.find(origin.record);
+        if (wanted == nullptr) continue;
+        auto& present = wanted->statuses[origin.endpoint];
+        auto next = status;
+        if (next.state == State::applied && next.change_id.empty() && present.state == State::applied) {
+            next.change_id = present.change_id;  // still as that change left it
+            next.in_sync = present.in_sync;
+        }
+        if (!next.change_id.empty() && !next.in_sync) {
+            pending_[next.change_id].insert(origin.record);
+            if (!follow_at_) follow_at_ = around_.clock.monotonic() + limits_.follow_every;
+        }
+        if (present == next) continue;
+        present = std::move(next);
+        report_record(origin.record);
+    }
+}
+
+void ZoneRunner::report_record(const std::string& key) { news_.insert(key); }
+
+std::map<std::string, RecordReport> ZoneRunner::take_record_reports() {
+    std::map<std::string, RecordReport> reports;
+    for (const auto& key : news_) {
+        const auto* wanted = book_.find(key);
+        if (wanted != nullptr) reports.emplace(key, record_report(*wanted));
+    }
+    news_.clear();
+    return reports;
+}
+
+RecordReport ZoneRunner::record_report(const ZoneBook::Wanted& wanted) const {
+    RecordReport report;
+    report.generation = wanted.order.generation;
+    report.provider = order_.settings.provider;
+    auto worst = State::applied;
+    std::vector<std::string> messages;
+    std::size_t more = 0;
+    for (std::size_t i = 0; i < wanted.statuses.size(); ++i) {
+        const auto& status = wanted.statuses[i];
+        const bool worse = severity(status.state) > severity(worst);
+        if (worse) worst = status.state;
+        if (worse || report.reason.empty()) report.reason = status.reason;
+        if (!status.change_id.empty()) report.change_id = status.change_id;
+        report.in_sync = report.in_sync && status.in_sync;
+        if (status.message.empty()) continue;
+        if (messages.size() == max_named) {
+            ++more;
+        } else if (std::find(messages.begin(), messages.end(), status.message) == messages.end()) {
+            messages.push_back(status.message);
+        }
+    }
+    if (more != 0) messages.push_back(fmt::format("and {} more", more));
+    report.state = report_state(worst);
+    if (report.reason.empty()) report.reason = reason_of(worst);
+    report.message = join(messages, "; ");
+    if (worst == State::unknown && !error_.empty()) {
+        report.reason = error_reason_;
+        report.message = error_;
+    }
+    return report;
+}
+
+ZoneReport ZoneRunner::report() const {
+    ZoneReport report;
+    report.generation = order_.generation;
+    report.owner = order_.registry.owner;
+    if (provider_) {
+        report.id = provider_->zone_id();
+        report.name_servers = provider_->name_servers();
+    }
+    report.owned = owned_;
+    for (const auto& [name, counts] : outstanding_) {
+        report.creates += counts[static_cast<std::size_t>(plan::Action::create)];
+        report.updates += counts[static_cast<std::size_t>(plan::Action::update)];
+        report.deletes += counts[static_cast<std::size_t>(plan::Action::remove)];
+    }
+    for (const auto& [name, count] : skips_) report.skipped += count;
+    report.held_digest = held_digest_;
+    report.held_reason = held_reason_;
+    report.held_message = held_message_;
+    report.read_at = read_at_;
+    report.applied_at = applied_at_;
+    report.applied = applied_;
+    report.outcomes = outcomes_;
+    if (!error_.empty()) {
+        report.reason = error_reason_;
+        report.message = error_;
+    } else if (!read_) {
+        report.reason = "Pending";
+        report.message = "the zone has not been read yet";
+    } else if (!problems_.empty()) {
+        report.reason = "RecordsFailing";
+        report.message = fmt::format("{} names failing, first {}: {}", problems_.size(), problems_.begin()->first,
+                                     problems_.begin()->second);
+    } else if (!held_digest_.empty()) {
+        report.reason = "Held";
+        report.message = held_message_;
+    } else {
+        report.ready = true;
+        report.reason = order_.dry_run ? "DryRun" : "InStep";
+        report.message =
+            order_.dry_run ? "spec.dryRun: changes are planned, and not written" : "in step with the provider";
+    }
+    return report;
+}
+
+}  // namespace fairlead::publish

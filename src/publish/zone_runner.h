@@ -1,0 +1,161 @@
+// Keeps one zone at its provider in step with what is wanted: reads it, plans, holds or applies, reads again what it
+// has written, and says what has become of each record. Work follows the change: a record's own names are planned
+// against what is known to be there; the whole zone is read at the start, on a timer and after errors.
+//
+// Threads: one at a time (Publisher sees to it; the simulator calls it directly). Calls of the provider block.
+#pragma once
+
+#include <array>
+#include <chrono>
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "base/clock.h"
+#include "base/step_thread.h"
+#include "plan/guard.h"
+#include "plan/plan.h"
+#include "plan/registry.h"
+#include "provider/provider.h"
+#include "publish/order.h"
+#include "publish/zone_book.h"
+
+namespace fairlead::publish {
+
+struct RunnerLimits {
+    std::size_t chunk_names = 4'096;         // planned at once: bounds the memory of a full round
+    std::size_t batch_groups = 1'000;        // per call of apply
+    std::size_t verify_names = 200;          // read again after a write; above it the next full reading shows
+    int stubborn_after = 3;                  // writes of one record that the provider gave back otherwise
+    std::chrono::seconds guard_window{600};  // deletions of this time count together
+    std::chrono::milliseconds settle{50};    // after a change, for those that come with it
+    std::chrono::milliseconds settle_at_most{500};
+    std::chrono::seconds first_backoff{1}, longest_backoff{300};
+    std::chrono::seconds follow_every{5};
+    std::chrono::minutes retry_stubborn{60};
+};
+
+// What would be done now, for people.
+struct Preview {
+    ZoneOrder order;
+    plan::Guarded guarded;                                    // go, held
+    std::vector<plan::ChangeGroup> groups;                    // of what may go: with the changes of ownership records
+    std::vector<std::pair<std::string, std::string>> failed;  // name, what the provider said last
+    std::vector<std::string> problems;
+    std::optional<WallTime> read_at;
+    std::string error;  // why the zone could not be read
+};
+
+class ZoneRunner {
+public:
+    ZoneRunner(ZoneOrder order, const provider::Providers& providers, const provider::Surroundings& around,
+               RunnerLimits limits = {});
+    ~ZoneRunner();
+    ZoneRunner(const ZoneRunner&) = delete;
+    ZoneRunner& operator=(const ZoneRunner&) = delete;
+
+    void set_order(ZoneOrder order);
+    void put_record(RecordOrder record);
+    void remove_record(std::string_view key);
+
+    // One round, if there is something to do; else when there will be.
+    Step run();
+    // `orders` as if they stood in the zone's spec. `refresh`: the zone is read first.
+    Preview preview(const std::vector<plan::OwnershipOrder>& orders, bool refresh);
+
+    [[nodiscard]] ZoneReport report() const;
+    // Of the records that have something new to say, by key.
+    std::map<std::string, RecordReport> take_record_reports();
+
+private:
+    struct Round;
+    struct Claimed {
+        plan::Desired desired;
+        std::vector<Origin> origins;
+    };
+    struct Attempt {  // of a name whose changes the provider refused
+        int failures = 0;
+        std::string digest, message;
+        MonotonicTime not_before;
+    };
+    struct Written {  // a record that we wrote, until it is seen to be as written
+        std::string fingerprint;
+        int times = 0;
+        std::optional<MonotonicTime> retry_at;  // set: it is left alone until then
+    };
+    using RowKey = std::pair<std::string, std::string>;  // name, "TYPE/identifier"
+
+    bool make_provider();
+    bool read_zone();
+    bool read_names(const Names& names);
+    void failed(const Error& error, std::string_view what);
+    [[nodiscard]] std::chrono::nanoseconds backoff(int failures) const;
+    [[nodiscard]] std::size_t recent_deletions(MonotonicTime now) const;
+
+    // zone_plan.cpp
+    [[nodiscard]] Round plan_names(const Names& names, bool whole, const plan::Options& options) const;
+    void plan_chunk(const std::vector<std::string>& names, const plan::Options& options, bool whole,
+                    Round& round) const;
+    void add_wanted(const std::string& name, plan::Options& options, Round& round,
+                    std::vector<plan::Desired>& desired) const;
+    void flatten_claims(std::vector<Claimed>& claims) const;
+    [[nodiscard]] plan::Options options() const;
+    [[nodiscard]] std::vector<plan::ChangeGroup> groups_of(const std::vector<plan::Change>& changes) const;
+    // zone_apply.cpp
+    void work(const Names& names, bool whole);
+    void tell_settled(const Round& round);
+    void leave_stubborn(Round& round, const Names& names);
+    void hold(const Round& round, const plan::Guarded& guarded);
+    void outstanding(const plan::Change& change);
+    void apply(const Round& round, std::vector<plan::ChangeGroup> groups);
+    void conclude(const Round& round, const plan::ChangeGroup& group, const provider::Outcome& outcome);
+    void note_written(const plan::ChangeGroup& group);
+    void set_status(const Round& round, std::size_t desired, const EndpointStatus& status);
+    void report_record(const std::string& key);
+    [[nodiscard]] RecordReport record_report(const ZoneBook::Wanted& wanted) const;
+    void follow();
+    [[nodiscard]] Step next() const;
+
+    ZoneOrder order_;
+    const provider::Providers& providers_;
+    provider::Surroundings around_;
+    const RunnerLimits limits_;
+    std::optional<plan::Registry> registry_;
+    std::unique_ptr<provider::Provider> provider_;
+    provider::Supports supports_;
+    ZoneBook book_;
+
+    bool read_ = false;      // the zone has been read at least once with these settings
+    bool must_read_ = true;  // the whole zone, before anything else
+    Names reread_;           // names to read again: not as we believed, or written just now
+    Names fresh_;            // names that were read again since they were last planned
+    std::optional<MonotonicTime> changed_at_, settle_from_;
+    MonotonicTime full_due_;
+    int failures_ = 0;
+    std::optional<MonotonicTime> retry_at_;
+    std::string error_, error_reason_;
+    std::optional<WallTime> read_at_, applied_at_;
+    std::size_t owned_ = 0;
+    std::deque<std::pair<MonotonicTime, std::size_t>> deletions_;
+    std::map<std::string, Attempt> attempts_;  // by name
+    std::map<RowKey, Written> written_;
+    std::map<std::string, std::string> problems_;  // by name: what keeps it from being done; for the report
+    // What is held back, of all names.
+    Names held_names_;
+    std::vector<plan::Change> held_;
+    std::string held_digest_, held_reason_, held_message_;
+    std::map<std::string, std::size_t> skips_;                       // by name: how many
+    std::map<std::string, std::array<std::size_t, 3>> outstanding_;  // by name: changes not made, by Action
+    std::array<std::uint64_t, 3> applied_{};                         // changes made, by Action
+    std::array<std::uint64_t, 4> outcomes_{};                        // of groups, by Outcome::State
+    std::map<std::string, std::set<std::string>> pending_;           // change id -> records that wait for it
+    std::optional<MonotonicTime> follow_at_;
+    Names news_;  // records with something to report
+};
+
+}  // namespace fairlead::publish
