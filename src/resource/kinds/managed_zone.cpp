@@ -236,6 +236,9 @@ void ManagedZoneSpec::describe(Fields<ManagedZoneSpec>& f) {
             "create-only.")
         .one_of({"sync", "upsert-only", "create-only"});
     f.field("dryRun", &ManagedZoneSpec::dry_run, "Plan, but write nothing: see `fairlead plan`.");
+    f.field("resyncSeconds", &ManagedZoneSpec::resync_seconds,
+            "Seconds between two readings of the whole zone at another provider; 600 if left out.")
+        .range(10, 86'400);
     f.field("routingPolicies", &ManagedZoneSpec::routing_policies,
             "What becomes of weights and places that the provider has not: Refuse the record (the default), or Flatten "
             "the sets of a name into one.")

@@ -89,6 +89,7 @@ struct ManagedZoneSpec {
     // How records come to a provider other than the built-in server.
     std::string policy, routing_policies;
     std::optional<bool> dry_run;
+    std::optional<std::int64_t> resync_seconds;
     std::vector<std::string> managed_types;
     std::optional<ZoneOwnership> ownership;
     std::optional<ZoneDeletionGuard> deletion_guard;
