@@ -4,6 +4,8 @@
 
 #include "base/metrics.h"
 #include "control/conditions.h"
+#include "controller/dns_fate.h"
+#include "controller/status_json.h"
 
 namespace fairlead::controller {
 
@@ -26,22 +28,26 @@ control::Key key_of(const dns::VerdictKey& key) {
     return key.name;
 }
 
-template <class T>
-Result<T> status_of(const json::Value& object) {
-    const auto* status = json::find(object, "status");
-    if (status == nullptr || status->is_null()) return T{};
-    return resource::decode<T>(*status);
-}
-
-// Keeps what the struct does not model.
-template <class T>
-void set_status(json::Value& object, const T& status) {
-    auto* present = json::find(object, "status");
-    if (present == nullptr || !present->is_object()) {
-        json::set_at(object, "status", resource::encode(status));
-    } else {
-        resource::encode_onto(status, *present);
+DnsFate fate_of(const dns::ObjectVerdict& verdict) {
+    DnsFate fate;
+    fate.generation = verdict.generation;
+    fate.reason = dns::reason_of(verdict.state);
+    fate.message = verdict.message;
+    switch (verdict.state) {
+        case dns::VerdictState::served:
+            fate.state = DnsFate::State::applied;
+            fate.provider = "builtin";
+            fate.change_id = std::to_string(verdict.serial);
+            break;
+        case dns::VerdictState::no_zone:
+            fate.state = DnsFate::State::unplanned;
+            break;
+        case dns::VerdictState::conflict:
+        case dns::VerdictState::invalid:
+            fate.state = DnsFate::State::skipped;
+            break;
     }
+    return fate;
 }
 
 }  // namespace
@@ -115,8 +121,9 @@ Result<control::Again> DnsStatus::write_record(const std::string& name, const dn
     if (!status) return fail(status.error());
     auto wanted = ready_condition(verdict);
     const bool said = says(control::find_condition(status->conditions, "Ready"), wanted);
-    if (said && status->observed_generation == verdict.generation) return Again::no();
     if (!said) control::set_condition(status->conditions, std::move(wanted), context_.clock().now());
+    const bool same = !set_fate(status->conditions, fate_of(verdict), context_.clock().now()) && said;
+    if (same && status->observed_generation == verdict.generation) return Again::no();
     status->observed_generation = verdict.generation;
     set_status(object, *status);
     return write(control::object_id(records_.kind(), name), verdict, std::move(object), !said);

@@ -41,6 +41,7 @@ struct ObjectVerdict {
     std::string message;
     std::int64_t generation = 0;    // of the object that it speaks of
     std::uint64_t revision = 0;     // of the store, at which the object had this form
+    std::uint32_t serial = 0;       // of a record that is served whole: of its zone, since when it is; else 0
     std::optional<ZoneFacts> zone;  // of a ManagedZone that is served
     bool operator==(const ObjectVerdict&) const = default;
 };

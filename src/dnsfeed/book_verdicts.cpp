@@ -43,6 +43,7 @@ dns::ObjectVerdict Book::record_verdict(const Record& record, std::uint32_t id) 
     const auto found = troubles_.find(id);
     if (found == troubles_.end()) {
         verdict.message = since_text(record.since);
+        verdict.serial = record.since;
         return verdict;
     }
     const auto& trouble = found->second;

@@ -78,6 +78,27 @@ protected:
                            json::int_at(condition, "observedGeneration").value_or(-1));
     }
     std::string record(std::string_view name) { return ready(records_path, name); }
+    // All conditions but Ready: "Planned=True Planned  @1".
+    std::vector<std::string> fate(std::string_view name) {
+        std::vector<std::string> list;
+        const auto value = object(records_path, name);
+        for (const auto& condition : json::find(value, "status.conditions")->get_array()) {
+            if (json::string_at(condition, "type") == "Ready") continue;
+            list.push_back(fmt::format("{}={} {} {} @{}", json::string_at(condition, "type"),
+                                       json::string_at(condition, "status"), json::string_at(condition, "reason"),
+                                       json::string_at(condition, "message"),
+                                       json::int_at(condition, "observedGeneration").value_or(-1)));
+        }
+        return list;
+    }
+    std::string applied_at(std::string_view name) {
+        const auto value = object(records_path, name);
+        for (const auto& condition : json::find(value, "status.conditions")->get_array()) {
+            if (json::string_at(condition, "type") == "Applied")
+                return std::string(json::string_at(condition, "lastTransitionTime"));
+        }
+        return "";
+    }
     std::string zone(std::string_view name) { return ready(zones_path, name); }
     std::vector<std::string> events() {
         std::vector<std::string> list;
@@ -132,6 +153,33 @@ TEST_F(DnsStatusTest, SaysWhatIsWrongAndWarns) {
     EXPECT_TRUE(record("second").starts_with("True Served")) << record("second");
 }
 
+TEST_F(DnsStatusTest, FatesAreSaidAsThoseOfOtherProviders) {
+    put_record("www", a("www.example.com", "192.0.2.1"));
+    settle();
+    const std::string nowhere = "NoZone spec.managedZone.name: there is no ManagedZone zone in namespace default @1";
+    EXPECT_EQ(fate("www"), (std::vector<std::string>{"Planned=False " + nowhere, "Applied=False " + nowhere,
+                                                     "Skipped=True " + nowhere}));
+    put_zone("zone", "example.com");
+    settle();
+    const auto serial = json::int_at(object(zones_path, "zone"), "status.serial").value_or(0);
+    EXPECT_EQ(fate("www"),
+              (std::vector<std::string>{"Planned=True Planned  @1",
+                                        fmt::format("Applied=True Applied provider builtin, change {} @1", serial)}));
+    const auto since = applied_at("www");
+    world.clock.advance(std::chrono::seconds(10));
+    world.merge(std::string(records_path) + "/www",
+                fmt::format(R"({{"spec":{{"endpoints":[{}]}}}})", a("www.example.com", "192.0.2.9")));
+    settle();
+    EXPECT_GT(applied_at("www"), since) << "when this generation was applied";
+    world.clock.advance(std::chrono::seconds(5));
+    put_record("late", a("www.example.com", "192.0.2.2"));
+    settle();
+    const std::string lost =
+        "Conflict spec.endpoints[0]: A of www.example.com is claimed by DNSRecord default/www, which is older @1";
+    EXPECT_EQ(fate("late"),
+              (std::vector<std::string>{"Planned=True Planned  @1", "Applied=False " + lost, "Skipped=True " + lost}));
+}
+
 TEST_F(DnsStatusTest, AnotherGenerationIsSaidAgain) {
     put_zone("zone", "example.com");
     put_record("www", a("www.example.com", "192.0.2.1"));
@@ -151,7 +199,7 @@ TEST_F(DnsStatusTest, SomebodyElsesConditionsAndHealthStay) {
                 R"("reason":"Probe","message":"down","lastTransitionTime":"2026-01-01T00:00:00Z"}]}})");
     settle();
     const auto made = object(records_path, "www");
-    EXPECT_EQ(json::find(made, "status.conditions")->get_array().size(), 2U);
+    EXPECT_EQ(json::find(made, "status.conditions")->get_array().size(), 4U) << "Ready, Planned, Applied and theirs";
     EXPECT_EQ(json::find(made, "status.unhealthyTargets")->get_array().size(), 1U);
     // Whoever takes our condition away gets it back.
     world.merge(std::string(records_path) + "/www/status", R"({"status":{"conditions":[]}})");
