@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <filesystem>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -26,6 +27,9 @@ struct ServeOptions {
     std::filesystem::path geoip;             // MMDB file; empty = none
     std::vector<std::string> geo_overrides;  // each NETWORK=PLACE
     std::chrono::milliseconds event_ttl = std::chrono::hours(1);
+    std::filesystem::path zonefile_dir;                               // empty = no zone files
+    std::map<std::string, std::vector<std::string>> zonefile_reload;  // by name: program and arguments
+    bool ambient_credentials = false;
     std::filesystem::path token_auth_file;  // empty = none
     std::filesystem::path audit_log;        // empty = off
     LogLevel log_level = LogLevel::info;

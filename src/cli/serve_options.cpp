@@ -97,6 +97,30 @@ Result<void> fill_dns(ServeOptions& options, const ServeArguments& arguments) {
     return {};
 }
 
+// NAME=PROGRAM ARGUMENT..., split at spaces: there is no shell.
+Result<void> fill_publishing(ServeOptions& options, const ServeArguments& arguments) {
+    options.ambient_credentials = arguments.ambient_credentials;
+    if (arguments.zonefile_dir) {
+        std::error_code ignored;
+        options.zonefile_dir = std::filesystem::absolute(*arguments.zonefile_dir, ignored);
+    }
+    for (const auto& text : arguments.zonefile_reload) {
+        const auto equals = text.find('=');
+        std::vector<std::string> words;
+        if (equals != std::string::npos) {
+            for (const auto word : split(std::string_view(text).substr(equals + 1), ' ')) {
+                if (!word.empty()) words.emplace_back(word);
+            }
+        }
+        if (equals == std::string::npos || equals == 0 || words.empty()) {
+            return fail(Errc::invalid, "--zonefile-reload",
+                        fmt::format("\"{}\" is no NAME=COMMAND, as nsd=\"nsd-control reload\"", text));
+        }
+        options.zonefile_reload[text.substr(0, equals)] = std::move(words);
+    }
+    return {};
+}
+
 }  // namespace
 
 Result<void> fill_from_config(ServeArguments& arguments, std::string_view yaml) {
@@ -119,10 +143,15 @@ Result<void> fill_from_config(ServeArguments& arguments, std::string_view yaml) 
         {"dns-threads", &arguments.dns_threads},
         {"dns-version", &arguments.dns_version},
         {"dns-id", &arguments.dns_id},
-        {"geoip", &arguments.geoip}};
-    const std::map<std::string_view, std::vector<std::string>*> lists = {{"apply", &arguments.apply},
-                                                                         {"dns-listen", &arguments.dns_listen},
-                                                                         {"geo-overrides", &arguments.geo_overrides}};
+        {"geoip", &arguments.geoip},
+        {"zonefile-dir", &arguments.zonefile_dir}};
+    const std::map<std::string_view, std::vector<std::string>*> lists = {
+        {"apply", &arguments.apply},
+        {"dns-listen", &arguments.dns_listen},
+        {"geo-overrides", &arguments.geo_overrides},
+        {"zonefile-reload", &arguments.zonefile_reload}};
+    const std::map<std::string_view, bool*> flags = {{"dns-pin", &arguments.dns_pin},
+                                                     {"ambient-credentials", &arguments.ambient_credentials}};
     for (const auto& member : *members) {
         const std::string_view name(member.key().data(), member.key().size());
         const auto where = fmt::format("line {}", document.line_of(name));
@@ -131,9 +160,11 @@ Result<void> fill_from_config(ServeArguments& arguments, std::string_view yaml) 
             if (auto filled = fill_list(*list->second, member.value(), name, where); !filled) return filled;
             continue;
         }
-        if (name == "dns-pin") {
-            if (!member.value().is_bool()) return fail(Errc::invalid, where, "dns-pin must be true or false");
-            arguments.dns_pin = arguments.dns_pin || member.value().get_bool();
+        if (const auto flag = flags.find(name); flag != flags.end()) {
+            if (!member.value().is_bool()) {
+                return fail(Errc::invalid, where, fmt::format("{} must be true or false", name));
+            }
+            *flag->second = *flag->second || member.value().get_bool();
             continue;
         }
         const auto known = texts.find(name);
@@ -167,6 +198,7 @@ Result<ServeOptions> serve_options(const ServeArguments& arguments, const Termin
         if (auto filled = fill_roles(options, *arguments.roles); !filled) return fail(std::move(filled.error()));
     }
     if (auto filled = fill_dns(options, arguments); !filled) return fail(std::move(filled.error()));
+    if (auto filled = fill_publishing(options, arguments); !filled) return fail(std::move(filled.error()));
     if (arguments.event_ttl) {
         if (auto filled = fill_event_ttl(options, *arguments.event_ttl); !filled) {
             return fail(std::move(filled.error()));
