@@ -4,7 +4,7 @@
 
 #include "base/metrics.h"
 #include "control/conditions.h"
-#include "controller/dns_fate.h"
+#include "controller/record_conditions.h"
 #include "controller/status_json.h"
 
 namespace fairlead::controller {
@@ -28,26 +28,31 @@ control::Key key_of(const dns::VerdictKey& key) {
     return key.name;
 }
 
-DnsFate fate_of(const dns::ObjectVerdict& verdict) {
-    DnsFate fate;
-    fate.generation = verdict.generation;
-    fate.reason = dns::reason_of(verdict.state);
-    fate.message = verdict.message;
-    switch (verdict.state) {
-        case dns::VerdictState::served:
-            fate.state = DnsFate::State::applied;
-            fate.provider = "builtin";
-            fate.change_id = std::to_string(verdict.serial);
-            break;
-        case dns::VerdictState::no_zone:
-            fate.state = DnsFate::State::unplanned;
-            break;
-        case dns::VerdictState::conflict:
-        case dns::VerdictState::invalid:
-            fate.state = DnsFate::State::skipped;
-            break;
+RecordOutcome outcome_of(const dns::ObjectVerdict& verdict) {
+    RecordOutcome outcome;
+    outcome.planned = verdict.state != dns::VerdictState::no_zone;
+    outcome.applied = verdict.state == dns::VerdictState::served;
+    outcome.skipped = !outcome.applied;
+    outcome.reason = dns::reason_of(verdict.state);
+    outcome.message = verdict.message;
+    outcome.provider = "builtin";
+    outcome.change_id = std::to_string(verdict.serial);
+    outcome.generation = verdict.generation;
+    return outcome;
+}
+
+// All but Ready, which has words of its own here. True if there is something to write.
+bool set_outcome(std::vector<resource::Condition>& list, const RecordOutcome& outcome, WallTime now) {
+    bool different = false;
+    for (auto& wanted : record_conditions(outcome)) {
+        if (wanted.type == "Ready") continue;
+        const auto* present = control::find_condition(list, wanted.type);
+        const bool said = wanted.type == "Skipped"
+                              ? present != nullptr && present->message == wanted.message && says(present, wanted)
+                              : says(present, wanted);
+        if (!said) different = set_record_condition(list, std::move(wanted), now) || different;
     }
-    return fate;
+    return different;
 }
 
 }  // namespace
@@ -122,7 +127,7 @@ Result<control::Again> DnsStatus::write_record(const std::string& name, const dn
     auto wanted = ready_condition(verdict);
     const bool said = says(control::find_condition(status->conditions, "Ready"), wanted);
     if (!said) control::set_condition(status->conditions, std::move(wanted), context_.clock().now());
-    const bool same = !set_fate(status->conditions, fate_of(verdict), context_.clock().now()) && said;
+    const bool same = !set_outcome(status->conditions, outcome_of(verdict), context_.clock().now()) && said;
     if (same && status->observed_generation == verdict.generation) return Again::no();
     status->observed_generation = verdict.generation;
     set_status(object, *status);

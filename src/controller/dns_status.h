@@ -3,7 +3,8 @@
 // there is something to write. Made by main; runs in a Manager. Keys are "record|namespace/name", "zone|namespace/name"
 // and one for the chains.
 //
-// Records get Ready, and Planned, Applied and Skipped (dns_fate.h) as those of other providers do, in one write.
+// Records get Ready, and Planned, Applied and Skipped (record_conditions.h) as those of other providers do, in one
+// write.
 //
 // A status is durable, so it is written sparingly: not when only the serial is another (a restart would rewrite every
 // record), and the figures of a busy zone at most every half minute.

@@ -2,6 +2,8 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
+
 #include "control/conditions.h"
 
 namespace fairlead::controller {
@@ -43,10 +45,18 @@ std::vector<resource::Condition> record_conditions(const RecordOutcome& outcome)
     return list;
 }
 
+bool set_record_condition(std::vector<resource::Condition>& list, resource::Condition wanted, WallTime now) {
+    const auto at = std::find_if(list.begin(), list.end(), [&](const auto& each) { return each.type == wanted.type; });
+    // A new generation is applied anew, at a time of its own.
+    if (wanted.type == "Applied" && at != list.end() && at->observed_generation != wanted.observed_generation)
+        at->status.clear();
+    return control::set_condition(list, std::move(wanted), now);
+}
+
 bool set_record_conditions(std::vector<resource::Condition>& list, const RecordOutcome& outcome, WallTime now) {
     bool different = false;
     for (auto& each : record_conditions(outcome))
-        different = control::set_condition(list, std::move(each), now) || different;
+        different = set_record_condition(list, std::move(each), now) || different;
     return different;
 }
 

@@ -2,7 +2,8 @@
 // Ingresses that it was made for. Pure.
 //
 //   Planned  it has been compared with what is there
-//   Applied  all of it is at the provider: the message says which, the change's id and whether that has spread
+//   Applied  all of it is at the provider: the message says which, the change's id and whether that has spread;
+//            lastTransitionTime moves with each generation, so it says when
 //   Skipped  something of it is left alone: why
 //   Ready    all of the above is as one would wish
 #pragma once
@@ -26,6 +27,8 @@ struct RecordOutcome {
 };
 
 std::vector<resource::Condition> record_conditions(const RecordOutcome& outcome);
+// Puts one of them into the list; true if something is different now.
+bool set_record_condition(std::vector<resource::Condition>& list, resource::Condition wanted, WallTime now);
 // Puts them into the list; true if something is different now. A condition that says the same keeps its time.
 bool set_record_conditions(std::vector<resource::Condition>& list, const RecordOutcome& outcome, WallTime now);
 

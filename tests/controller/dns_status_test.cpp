@@ -78,7 +78,7 @@ protected:
                            json::int_at(condition, "observedGeneration").value_or(-1));
     }
     std::string record(std::string_view name) { return ready(records_path, name); }
-    // All conditions but Ready: "Planned=True Planned  @1".
+    // All conditions but Ready: "Planned=True Planned compared with what is there @1".
     std::vector<std::string> fate(std::string_view name) {
         std::vector<std::string> list;
         const auto value = object(records_path, name);
@@ -163,8 +163,9 @@ TEST_F(DnsStatusTest, FatesAreSaidAsThoseOfOtherProviders) {
     settle();
     const auto serial = json::int_at(object(zones_path, "zone"), "status.serial").value_or(0);
     EXPECT_EQ(fate("www"),
-              (std::vector<std::string>{"Planned=True Planned  @1",
-                                        fmt::format("Applied=True Applied provider builtin, change {} @1", serial)}));
+              (std::vector<std::string>{"Planned=True Planned compared with what is there @1",
+                                        fmt::format("Applied=True Applied provider builtin, change {} @1", serial),
+                                        "Skipped=False NothingSkipped  @1"}));
     const auto since = applied_at("www");
     world.clock.advance(std::chrono::seconds(10));
     world.merge(std::string(records_path) + "/www",
@@ -176,8 +177,8 @@ TEST_F(DnsStatusTest, FatesAreSaidAsThoseOfOtherProviders) {
     settle();
     const std::string lost =
         "Conflict spec.endpoints[0]: A of www.example.com is claimed by DNSRecord default/www, which is older @1";
-    EXPECT_EQ(fate("late"),
-              (std::vector<std::string>{"Planned=True Planned  @1", "Applied=False " + lost, "Skipped=True " + lost}));
+    EXPECT_EQ(fate("late"), (std::vector<std::string>{"Planned=True Planned compared with what is there @1",
+                                                      "Applied=False " + lost, "Skipped=True " + lost}));
 }
 
 TEST_F(DnsStatusTest, AnotherGenerationIsSaidAgain) {
@@ -199,7 +200,7 @@ TEST_F(DnsStatusTest, SomebodyElsesConditionsAndHealthStay) {
                 R"("reason":"Probe","message":"down","lastTransitionTime":"2026-01-01T00:00:00Z"}]}})");
     settle();
     const auto made = object(records_path, "www");
-    EXPECT_EQ(json::find(made, "status.conditions")->get_array().size(), 4U) << "Ready, Planned, Applied and theirs";
+    EXPECT_EQ(json::find(made, "status.conditions")->get_array().size(), 5U) << "ours and theirs";
     EXPECT_EQ(json::find(made, "status.unhealthyTargets")->get_array().size(), 1U);
     // Whoever takes our condition away gets it back.
     world.merge(std::string(records_path) + "/www/status", R"({"status":{"conditions":[]}})");
