@@ -1,0 +1,85 @@
+#include "plan/contest.h"
+
+#include <algorithm>
+#include <tuple>
+
+#include "plan/targets.h"
+
+namespace fairlead::plan {
+namespace {
+
+bool age_known(const Desired& desired) { return desired.source.created != 0 || !desired.source.guest; }
+
+bool label_less(const dns::Label& a, const dns::Label& b) {
+    return std::tie(a.key, a.value) < std::tie(b.key, b.value);
+}
+bool property_less(const dns::Property& a, const dns::Property& b) {
+    return std::tie(a.name, a.value) < std::tie(b.name, b.value);
+}
+
+const Desired* first_by(const std::vector<const Desired*>& candidates, bool (*less)(const Desired&, const Desired&)) {
+    return *std::min_element(candidates.begin(), candidates.end(),
+                             [less](const Desired* a, const Desired* b) { return less(*a, *b); });
+}
+
+bool older(const Desired& a, const Desired& b) { return a.source != b.source ? a.source < b.source : ordered(a, b); }
+
+bool lower_targets(const Desired& a, const Desired& b) {
+    const int order = compare_targets(a.endpoint, b.endpoint);
+    return order != 0 ? order < 0 : ordered(a, b);
+}
+
+// The oldest of those whose age is known against the lowest of the others: taken pair by pair, three of them could beat
+// each other in a circle, and the order of the list would decide.
+const Desired* best(const std::vector<const Desired*>& candidates) {
+    std::vector<const Desired*> known, unknown;
+    for (const auto* each : candidates) (age_known(*each) ? known : unknown).push_back(each);
+    if (known.empty()) return first_by(unknown, lower_targets);
+    const auto* oldest = first_by(known, older);
+    if (unknown.empty()) return oldest;
+    const auto* lowest = first_by(unknown, lower_targets);
+    return lower_targets(*oldest, *lowest) ? oldest : lowest;
+}
+
+}  // namespace
+
+bool ordered(const Desired& a, const Desired& b) {
+    if (a.source != b.source) return a.source < b.source;
+    const auto &x = a.endpoint, &y = b.endpoint;
+    if (const auto left = std::tie(x.dns_name, x.ttl, x.targets), right = std::tie(y.dns_name, y.ttl, y.targets);
+        left != right) {
+        return left < right;
+    }
+    if (x.labels != y.labels) {
+        return std::lexicographical_compare(x.labels.begin(), x.labels.end(), y.labels.begin(), y.labels.end(),
+                                            label_less);
+    }
+    return std::lexicographical_compare(x.properties.begin(), x.properties.end(), y.properties.begin(),
+                                        y.properties.end(), property_less);
+}
+
+bool comes_first(const Desired& a, const Desired& b) {
+    return age_known(a) && age_known(b) ? older(a, b) : lower_targets(a, b);
+}
+
+const Desired* choose(const std::vector<const Desired*>& candidates, const dns::Endpoint* there) {
+    if (candidates.size() == 1) return candidates.front();
+    const auto resource = there == nullptr ? std::string_view() : label_of(*there, resource_label);
+    if (!resource.empty()) {
+        std::vector<const Desired*> holders;
+        for (const auto* each : candidates) {
+            if (label_of(each->endpoint, resource_label) == resource) holders.push_back(each);
+        }
+        if (!holders.empty()) return best(holders);
+    }
+    return best(candidates);
+}
+
+std::string who_wants(const Desired& desired) {
+    if (const auto resource = label_of(desired.endpoint, resource_label); !resource.empty()) {
+        return std::string(resource);
+    }
+    return desired.source.key.empty() ? "another wish" : desired.source.key;
+}
+
+}  // namespace fairlead::plan
