@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 #include <openssl/crypto.h>
 #include <openssl/evp.h>
+#include <openssl/hmac.h>
 
 #include <array>
 #include <charconv>
@@ -310,6 +311,14 @@ std::string sha256_hex(std::string_view bytes) {
     EVP_Digest(bytes.data(), bytes.size(), reinterpret_cast<unsigned char*>(digest.data()), &size, EVP_sha256(),
                nullptr);
     return hex({digest.data(), size});
+}
+
+std::string hmac_sha256(std::string_view key, std::string_view bytes) {
+    std::array<char, EVP_MAX_MD_SIZE> digest{};
+    unsigned size = 0;
+    HMAC(EVP_sha256(), key.data(), static_cast<int>(key.size()), reinterpret_cast<const unsigned char*>(bytes.data()),
+         bytes.size(), reinterpret_cast<unsigned char*>(digest.data()), &size);
+    return {digest.data(), size};
 }
 
 bool equal_in_constant_time(std::string_view a, std::string_view b) {

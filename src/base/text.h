@@ -48,6 +48,8 @@ std::optional<std::int64_t> parse_int(std::string_view text);
 std::uint64_t fnv1a(std::string_view bytes);
 // Lower-case hex SHA-256: ETags, ids that must not collide.
 std::string sha256_hex(std::string_view bytes);
+// The 32 bytes of HMAC-SHA-256 (RFC 2104): what requests are signed with.
+std::string hmac_sha256(std::string_view key, std::string_view bytes);
 // Whether two secrets are the same, in a time that depends on their lengths alone.
 bool equal_in_constant_time(std::string_view a, std::string_view b);
 

@@ -58,6 +58,9 @@ public:
     // Of the whole zone (no names), or of a few names (exactly these, absolute without a dot at the end, lower case).
     // Errors: unavailable, timeout, invalid (credentials, settings: says which field), not_found (no such zone).
     virtual Result<Listing> list(const std::optional<std::vector<std::string>>& names) = 0;
+    // What an endpoint that is wanted consists of here, each part for canonicalise(): itself, unless it stands for
+    // several record sets (Route 53: an alias of a load balancer is an A and an AAAA).
+    [[nodiscard]] virtual std::vector<dns::Endpoint> expand(const dns::Endpoint& endpoint) const { return {endpoint}; }
     // The endpoint as list() will give it back once it is applied: spelling of targets, properties under the provider's
     // names, TTL. Errors: unsupported or invalid, when it cannot be expressed here: says property, value and rule.
     [[nodiscard]] virtual Result<dns::Endpoint> canonicalise(const dns::Endpoint& endpoint) const = 0;

@@ -105,17 +105,19 @@ void ZoneRunner::add_wanted(const std::string& name, plan::Options& options, Rou
     std::sort(claims.begin(), claims.end(),
               [](const Claimed& a, const Claimed& b) { return a.desired.source < b.desired.source; });
     if (order_.settings.policies == provider::PolicyHandling::flatten) flatten_claims(claims);
-    for (auto& claim : claims) {
-        auto fit = provider_->canonicalise(claim.desired.endpoint);
-        if (!fit) {
-            for (const auto& origin : claim.origins) round.unfit.emplace_back(origin, fit.error());
-            options.unsure_names.insert(name);
-            continue;
+    for (const auto& claim : claims) {
+        for (const auto& part : provider_->expand(claim.desired.endpoint)) {
+            auto fit = provider_->canonicalise(part);
+            if (!fit) {
+                for (const auto& origin : claim.origins) round.unfit.emplace_back(origin, fit.error());
+                options.unsure_names.insert(name);
+                break;
+            }
+            // Labels are ours to keep, whatever a provider makes of the rest.
+            fit->labels = claim.desired.endpoint.labels;
+            desired.push_back({std::move(*fit), claim.desired.source});
+            round.origins.push_back(claim.origins);
         }
-        // Labels are ours to keep, whatever a provider makes of the rest.
-        fit->labels = std::move(claim.desired.endpoint.labels);
-        desired.push_back({std::move(*fit), std::move(claim.desired.source)});
-        round.origins.push_back(std::move(claim.origins));
     }
 }
 

@@ -1,0 +1,187 @@
+#include "provider/route53/api.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <array>
+
+#include "base/log.h"
+#include "base/metrics.h"
+#include "base/text.h"
+
+namespace fairlead::provider::route53 {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr unsigned max_tries = 8;
+constexpr std::chrono::nanoseconds first_pause = 250ms;
+constexpr std::chrono::nanoseconds longest_pause = 10s;
+constexpr std::size_t max_said = 1'000;  // of what a server said, in a message
+
+// Too fast, or too much at once: the same request is good a moment later.
+constexpr std::array<std::string_view, 7> throttle_codes{
+    "Throttling",      "ThrottlingException",       "PriorRequestNotComplete", "RequestLimitExceeded",
+    "TooManyRequests", "RequestThrottledException", "ThrottledException"};
+constexpr std::array<std::string_view, 2> expired_codes{"ExpiredToken", "ExpiredTokenException"};
+// What is wrong is not the record but who asks for it.
+constexpr std::array<std::string_view, 8> credential_codes{"AccessDenied",
+                                                           "AccessDeniedException",
+                                                           "InvalidClientTokenId",
+                                                           "SignatureDoesNotMatch",
+                                                           "MissingAuthenticationToken",
+                                                           "OptInRequired",
+                                                           "UnrecognizedClientException",
+                                                           "IncompleteSignature"};
+
+template <class List>
+bool one_of(const List& list, std::string_view code) {
+    return std::find(list.begin(), list.end(), code) != list.end();
+}
+
+std::string host_of(const std::string& endpoint) {
+    const auto start = endpoint.find("://");
+    auto host = start == std::string::npos ? endpoint : endpoint.substr(start + 3);
+    host = host.substr(0, host.find('/'));
+    // As the client sends it: without the port that goes without saying.
+    if (endpoint.starts_with("https://") && host.ends_with(":443")) host.resize(host.size() - 4);
+    if (endpoint.starts_with("http://") && host.ends_with(":80")) host.resize(host.size() - 3);
+    return host;
+}
+
+std::string shortened(std::string text) {
+    if (text.size() > max_said) text = text.substr(0, max_said) + "...";
+    return valid_utf8(text);
+}
+
+}  // namespace
+
+Place place_of(const std::string& endpoint, const std::string& region) {
+    if (!endpoint.empty()) return {endpoint, region.empty() ? "us-east-1" : region};
+    if (region.starts_with("cn-")) return {"https://route53.amazonaws.com.cn", "cn-northwest-1"};
+    if (region.starts_with("us-gov-")) return {"https://route53.us-gov.amazonaws.com", "us-gov-west-1"};
+    return {"https://route53.amazonaws.com", "us-east-1"};
+}
+
+Api::Api(Options options, Surroundings& surroundings, std::shared_ptr<Budgets> budgets, CredentialChain credentials,
+         Send send)
+    : options_(std::move(options)),
+      surroundings_(&surroundings),
+      budgets_(std::move(budgets)),
+      credentials_(std::move(credentials)),
+      send_(std::move(send)),
+      host_(host_of(options_.place.endpoint)),
+      metrics_(surroundings.metrics, surroundings.clock, "route53"),
+      throttled_(surroundings.metrics.counter("fairlead_route53_throttled_total",
+                                              "Requests that Route 53 refused because there were too many of them.")),
+      waited_(surroundings.metrics.counter("fairlead_route53_budget_wait_seconds_total",
+                                           "How long requests have waited for their place in the account's budget.")) {}
+
+// Full jitter: of several clients that were refused together, no two come back together.
+std::chrono::nanoseconds Api::pause(unsigned tries) const {
+    const auto longest = std::min(longest_pause, first_pause * (1U << std::min(tries, 8U)));
+    const auto least = longest / 4;
+    const auto spread = static_cast<std::uint64_t>((longest - least).count()) + 1;
+    return least + std::chrono::nanoseconds(static_cast<std::int64_t>(surroundings_->random.next() % spread));
+}
+
+ApiError Api::error_of(const ApiRequest& request, const net::Response& response) const {
+    auto said = parse_error(response.body);
+    ApiError error{.error = {}, .code = std::move(said.code), .messages = std::move(said.messages)};
+    auto text = shortened(error.messages.empty() ? std::string() : join(error.messages, "; "));
+    const auto what = fmt::format("{}: status {}{}{}{}{}", request.operation, response.status,
+                                  error.code.empty() ? "" : " ", error.code, text.empty() ? "" : ": ", text);
+    if (one_of(credential_codes, error.code) || one_of(expired_codes, error.code)) {
+        error.error = {Errc::invalid, "spec.dnsProviderSecretRef", what};
+    } else if (error.code == "NoSuchHostedZone" || error.code == "NoSuchChange") {
+        error.error = {Errc::not_found, {}, what};
+    } else if (response.status >= 500 || response.status == 429 || one_of(throttle_codes, error.code)) {
+        error.error = {Errc::unavailable, {}, what};
+    } else {
+        error.error = {Errc::invalid, {}, what};
+    }
+    return error;
+}
+
+Api::Answer Api::attempt(const ApiRequest& request, const Credentials& credentials) {
+    SigningRequest to_sign{request.method, request.path, request.query, {{"host", host_}}, request.body};
+    if (!request.body.empty()) to_sign.headers.emplace_back("content-type", "text/xml");
+    const auto signature =
+        sign(to_sign, credentials.keys, {options_.place.region, "route53"}, surroundings_->clock.now());
+    net::ClientRequest out;
+    out.method = request.method;
+    out.target = request.path;
+    if (!request.query.empty()) out.target += "?" + canonical_query(request.query);
+    out.body = request.body;
+    if (!request.body.empty()) out.headers.set("content-type", "text/xml");
+    for (const auto& [name, value] : signature.headers) out.headers.set(name, value);
+
+    Answer answer;
+    auto measured = metrics_.begin(request.metric);
+    auto response = send_(out);
+    if (!response) {
+        const auto code = response.error().code;
+        const bool passing = code == Errc::unavailable || code == Errc::timeout;
+        answer.kind = passing ? Answer::Kind::again : Answer::Kind::bad;
+        answer.error.error = {code, {}, fmt::format("{}: {}", request.operation, response.error().text())};
+        measured.done(result_text(code));
+        return answer;
+    }
+    if (response->status >= 200 && response->status < 300) {
+        answer.kind = Answer::Kind::good;
+        answer.body = std::move(response->body);
+        measured.done("ok");
+        return answer;
+    }
+    answer.error = error_of(request, *response);
+    answer.throttled = response->status == 429 || one_of(throttle_codes, answer.error.code);
+    if (one_of(expired_codes, answer.error.code)) {
+        answer.kind = Answer::Kind::expired;
+    } else if (answer.error.error.code == Errc::unavailable) {
+        answer.kind = Answer::Kind::again;
+    }
+    if (answer.throttled) throttled_.add();
+    measured.done(answer.error.code == "InvalidChangeBatch" ? "refused" : result_text(answer.error.error.code));
+    return answer;
+}
+
+ApiResult<std::string> Api::call(const ApiRequest& request) {
+    bool renewed = false;
+    Answer answer;
+    for (unsigned tries = 0; tries < max_tries; ++tries) {
+        const auto credentials = credentials_.get();
+        if (!credentials) return tl::unexpected(ApiError{credentials.error(), {}, {}});
+        const auto& account = credentials->keys.access_key_id;
+        const auto wait = budgets_->reserve(account, options_.requests_per_second, surroundings_->clock.monotonic());
+        waited_.add(std::chrono::duration<double>(wait).count());
+        if (wait.count() > 0 && !surroundings_->waiter.wait(wait))
+            return tl::unexpected(ApiError{{Errc::unavailable, {}, "the server is stopping"}, {}, {}});
+        answer = attempt(request, *credentials);
+        switch (answer.kind) {
+            case Answer::Kind::good:
+                return std::move(answer.body);
+            case Answer::Kind::bad:
+                return tl::unexpected(std::move(answer.error));
+            case Answer::Kind::expired:
+                if (renewed) return tl::unexpected(std::move(answer.error));
+                renewed = true;
+                credentials_.drop();
+                continue;
+            case Answer::Kind::again:
+                break;
+        }
+        if (tries + 1 == max_tries) break;
+        const auto rest = pause(tries);
+        // The whole account goes slower, not this zone alone.
+        if (answer.throttled) budgets_->hold(account, surroundings_->clock.monotonic() + rest);
+        surroundings_->log.debug(
+            "route53 request is tried again",
+            {{"zone", options_.zone}, {"operation", request.operation}, {"why", answer.error.error.message}});
+        if (!surroundings_->waiter.wait(rest))
+            return tl::unexpected(ApiError{{Errc::unavailable, {}, "the server is stopping"}, {}, {}});
+    }
+    answer.error.error.message += fmt::format(" ({} tries)", max_tries);
+    return tl::unexpected(std::move(answer.error));
+}
+
+}  // namespace fairlead::provider::route53
