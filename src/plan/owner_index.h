@@ -1,0 +1,84 @@
+// The texts of ownership records, by the names that they are about. Holds views of the sets that it was made of, which
+// must stay where they are. Built once per reading, then only read. Private to the registry.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "dns/endpoint.h"
+#include "plan/names.h"
+#include "plan/owner_names.h"
+#include "plan/owner_text.h"
+
+namespace fairlead::plan {
+
+enum class TextForm : std::uint8_t { shared, typed, legacy };
+
+// One text of one set, about one name.
+struct IndexedText {
+    std::string_view name;   // that it is about; of the typed and legacy forms with the wildcard as it is replaced
+    std::string_view type;   // of the typed form
+    std::string_view owner;  // may be empty: says that nobody owns it
+    std::string_view records;
+    std::uint32_t set = 0, target = 0;  // where it stands
+    std::uint32_t next = 0;             // of the same hash; one more than its index, 0: none
+    std::uint32_t labels = 0;
+    std::uint16_t label_count = 0;
+    TextForm form = TextForm::shared;
+    bool encrypted = false;
+};
+
+class OwnerIndex {
+public:
+    OwnerIndex(std::span<const dns::Endpoint> sets, std::span<const Affix> affixes, std::string_view encryption_key);
+
+    // What the data of a TXT record says, as far as it can be told without its place.
+    static bool is_owner_text(std::string_view target, std::string_view encryption_key);
+
+    [[nodiscard]] const std::vector<IndexedText>& texts() const { return texts_; }
+    using LabelView = std::pair<std::string_view, std::string_view>;
+    [[nodiscard]] std::span<const LabelView> labels(const IndexedText& text) const {
+        return std::span(labels_).subspan(text.labels, text.label_count);
+    }
+    [[nodiscard]] const dns::Endpoint& set(const IndexedText& text) const { return sets_[text.set]; }
+
+    // Calls `f(index of the text)` for each text about a name, in the order of the sets.
+    template <class F>
+    void each(std::string_view name, F&& f) const {
+        if (slots_.empty()) return;
+        const auto hash = hash_of(name);
+        for (auto at = hash & mask_; slots_[at].first != 0; at = (at + 1) & mask_) {
+            if (slots_[at].hash != static_cast<std::uint32_t>(hash >> 32)) continue;
+            auto index = slots_[at].first;
+            if (texts_[index - 1].name != name) continue;
+            for (; index != 0; index = texts_[index - 1].next) f(index - 1);
+            return;
+        }
+    }
+
+private:
+    struct Slot {
+        std::uint32_t hash = 0;
+        std::uint32_t first = 0, last = 0;  // one more than the index; 0: none
+    };
+    static std::size_t hash_of(std::string_view name) { return std::hash<std::string_view>()(name); }
+    void add_target(std::uint32_t set, std::uint32_t target, std::span<const Affix> affixes, std::string_view key);
+    void add(IndexedText text, const OwnerFields& fields);
+    void link_all();
+
+    std::span<const dns::Endpoint> sets_;
+    std::vector<IndexedText> texts_;
+    std::vector<LabelView> labels_;
+    std::vector<Slot> slots_;
+    std::size_t mask_ = 0;
+    std::deque<std::string> made_;  // texts that had to be put together or decrypted
+    NormalNames normal_;
+    OwnerFields fields_;
+};
+
+}  // namespace fairlead::plan
