@@ -22,12 +22,14 @@
 #include "base/text.h"
 #include "cli/command_line.h"
 #include "control/control_thread.h"
+#include "controller/dns_publisher.h"
 #include "controller/dns_status.h"
 #include "controller/event_expiry.h"
 #include "controller/garbage_collector.h"
 #include "controller/namespace_lifecycle.h"
 #include "dns_role.h"
 #include "net/server.h"
+#include "publish_role.h"
 #include "resource/kind.h"
 #include "store/embedded.h"
 #include "store/file_lock.h"
@@ -125,7 +127,7 @@ control::ManagerOptions manager_options(const cli::ServeOptions& options) {
 struct Controllers {
     // `dns` may be null: then it is somebody else's, and so are the conditions of its resources.
     Controllers(const cli::ServeOptions& options, const resource::Kinds& kinds, store::Store& store, DnsRole* dns,
-                const Clock& clock, Random& random, Log& log, Metrics& metrics)
+                PublishRole& publishing, const Clock& clock, Random& random, Log& log, Metrics& metrics)
         : fenced(store, fence, clock),
           client(kinds, fenced, clock, random),
           leases(kinds, store, clock, random),
@@ -144,8 +146,18 @@ struct Controllers {
                 return std::make_unique<controller::DnsStatus>(context, dns->verdicts(), std::move(status));
             });
         }
+        // What is wanted -> Publisher; what has become of it -> conditions.
+        manager.add("dns-publisher", [&publishing](auto& context) {
+            return std::make_unique<controller::DnsPublisher>(context, publishing.publisher(),
+                                                              publishing.controller_options());
+        });
         thread.emplace(manager, clock);
+        publishing.start([this] { return manager.leading(); });
+        stop_publishing = [&publishing] { publishing.stop(); };
     }
+    ~Controllers() { stop_publishing(); }
+    Controllers(const Controllers&) = delete;
+    Controllers& operator=(const Controllers&) = delete;
     [[nodiscard]] std::optional<std::string> problem() const {
         if (manager.synced()) return std::nullopt;
         return "the controllers have not read everything yet";
@@ -155,6 +167,7 @@ struct Controllers {
     control::FencedStore fenced;
     apiserver::LocalClient client, leases;
     control::Manager manager;
+    std::function<void()> stop_publishing;         // its threads ask the manager whether it leads
     std::optional<control::ControlThread> thread;  // last: steps the manager
 };
 
@@ -199,8 +212,9 @@ Result<void> write_run_file(const std::filesystem::path& file, const std::string
     return write_file(file, fmt::format("{{\"api\":\"{}\",\"dns\":\"{}\",\"pid\":{}}}\n", url, dns, ::getpid()));
 }
 
-// Requests -> ZoneInfo, on the API's worker threads. `info` is null where DNS is not served.
-void add_dns_endpoints(apiserver::ApiServer& api, const dnsinfo::ZoneInfo* info) {
+// Requests -> ZoneInfo and Publisher, on the API's worker threads. `info` is null where DNS is not served, `publishing`
+// where no controllers run.
+void add_dns_endpoints(apiserver::ApiServer& api, const dnsinfo::ZoneInfo* info, PublishRole* publishing) {
     const auto none = fail(Errc::unavailable, "this server does not serve DNS: see --roles and --dns-listen");
     api.add_endpoint("/dns/explain", [info, none](const apiserver::EndpointRequest& request) -> Result<net::Response> {
         if (info == nullptr) return none;
@@ -209,6 +223,10 @@ void add_dns_endpoints(apiserver::ApiServer& api, const dnsinfo::ZoneInfo* info)
     api.add_endpoint("/dns/zones/", [info, none](const apiserver::EndpointRequest& request) -> Result<net::Response> {
         if (info == nullptr) return none;
         return info->export_zone(request.path);
+    });
+    api.add_endpoint("/dns/plans", [publishing](const apiserver::EndpointRequest& request) -> Result<net::Response> {
+        if (publishing == nullptr) return fail(Errc::unavailable, "this server runs no controllers: see --roles");
+        return publishing->plans(request);
     });
 }
 
@@ -266,14 +284,16 @@ int serve(const cli::ServeOptions& options) {
     api_options.audit = audit.get();
     apiserver::ApiServer api(api_options, kinds, **store, clock, random, log, metrics);
 
-    add_dns_endpoints(api, dns ? &dns->info() : nullptr);
     if (dns) api.add_ready_check("dns", [&dns] { return dns->problem(); });
 
+    std::optional<PublishRole> publishing;  // outlives the controllers, which use it
     std::optional<Controllers> controllers;
     if (options.controllers) {
-        controllers.emplace(options, kinds, **store, dns.get(), clock, random, log, metrics);
+        publishing.emplace(options, clock, random, log, metrics);
+        controllers.emplace(options, kinds, **store, dns.get(), *publishing, clock, random, log, metrics);
         api.add_ready_check("controllers", [&controllers] { return controllers->problem(); });
     }
+    add_dns_endpoints(api, dns ? &dns->info() : nullptr, publishing ? &*publishing : nullptr);
 
     auto identity = apiserver::ensure_identity(options.data_dir, apiserver::server_names(host_of(options.api_listen)),
                                                clock, random, log);
@@ -308,6 +328,7 @@ int serve(const cli::ServeOptions& options) {
     notify_service_manager("STOPPING=1");
     api.drain();
     (*server)->shutdown(shutdown_grace);
+    if (publishing) publishing->stop();
     if (controllers) controllers->thread->stop();
     if (dns) dns->stop();  // last: resolvers hear of nothing
     std::filesystem::remove(options.data_dir / "run.json", error);

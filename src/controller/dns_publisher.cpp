@@ -55,8 +55,7 @@ publish::RecordOrder order_for(const store::Object& object, const resource::DnsR
 RecordOutcome outcome_of(const publish::RecordReport& report) {
     using State = publish::RecordReport::State;
     RecordOutcome outcome;
-    outcome.planned = report.reason != "Pending" && report.state != State::failed;
-    outcome.planned = outcome.planned || report.reason == "Refused" || report.reason == "NotConverging";
+    outcome.planned = report.planned;
     outcome.applied = report.state == State::applied;
     outcome.skipped = report.state == State::skipped;
     outcome.reason = report.reason;
@@ -328,11 +327,11 @@ Result<control::Again> DnsPublisher::write_record(const std::string& key) {
         record_news_.erase(news);
         return Again::no();
     }
-    const auto outcome = outcome_of(report);
     auto& status = record->status;
+    const auto now = context_.clock().now();
     const auto* was = control::find_condition(status.conditions, "Ready");
-    const bool said = was != nullptr && was->reason == outcome.reason && was->message == outcome.message;
-    const bool different = set_record_conditions(status.conditions, outcome, context_.clock().now());
+    const bool said = was != nullptr && was->reason == report.reason && was->message == report.message;
+    const bool different = set_record_conditions(status.conditions, outcome_of(report), now);
     if (!different && status.observed_generation == report.generation) {
         record_news_.erase(news);
         return Again::no();

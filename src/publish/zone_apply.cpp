@@ -363,6 +363,7 @@ RecordReport ZoneRunner::record_report(const ZoneBook::Wanted& wanted) const {
     }
     if (more != 0) messages.push_back(fmt::format("and {} more", more));
     report.state = report_state(worst);
+    report.planned = worst != State::unknown;
     if (report.reason.empty()) report.reason = reason_of(worst);
     report.message = join(messages, "; ");
     if (worst == State::unknown && !error_.empty()) {
