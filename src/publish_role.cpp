@@ -5,6 +5,7 @@
 #include "base/log.h"
 #include "base/text.h"
 #include "json/value.h"
+#include "provider/route53/route53.h"
 #include "publish/preview_json.h"
 
 namespace fairlead {
@@ -57,7 +58,11 @@ PublishRole::PublishRole(const cli::ServeOptions& options, const Clock& clock, R
     : options_(options),
       clock_(clock),
       around_{clock, random, log, metrics, waiter_},
-      publisher_(providers_, around_) {}
+      publisher_(providers_, around_) {
+    provider::route53::Options route53;
+    route53.ambient_credentials = options.ambient_credentials;
+    providers_.add("route53", provider::route53::maker(around_, std::move(route53)));
+}
 
 PublishRole::~PublishRole() { stop(); }
 

@@ -147,7 +147,7 @@ TEST_F(DnsPublisherTest, HoldsTheLastAndTakesAnApproval) {
     const auto digest = json::string_at(object, "status.plan.digest");
     ASSERT_EQ(digest.size(), 16U);
     const auto patched =
-        world.patch(fmt::format("{}/zone", zones_path),
+        world.merge(fmt::format("{}/zone", zones_path),
                     fmt::format(R"({{"metadata":{{"annotations":{{"fairlead.dev/approved-plan":"{}"}}}}}})", digest));
     ASSERT_EQ(patched.code, 200) << patched.body;
     settle();
