@@ -116,6 +116,11 @@ void ZoneRunner::work(const Names& names, bool whole) {
     hold(round, guarded);
     auto groups = groups_of(guarded.go.changes);
     std::move(round.repairs.begin(), round.repairs.end(), std::back_inserter(groups));
+    // What needs no change any more was not refused in vain.
+    Names changing;
+    for (const auto& group : groups) changing.insert(plan::normal_name(group.name));
+    std::erase_if(attempts_,
+                  [&](const auto& each) { return names.contains(each.first) && !changing.contains(each.first); });
     if (!order_.dry_run) {
         apply(round, std::move(groups));
         return;

@@ -63,12 +63,12 @@ protected:
         if (!made) made = std::make_unique<ZoneRunner>(order, providers, around);
         return *made;
     }
-    // Until nothing is due within a second.
+    // Until nothing is due within half a second.
     void settle() {
         for (int i = 0; i < 100; ++i) {
             const auto step = runner().run();
             if (step.more) continue;
-            if (!step.due || *step.due > clock.monotonic() + 1s) return;
+            if (!step.due || *step.due > clock.monotonic() + 500ms) return;
             clock.advance(*step.due - clock.monotonic());
         }
         FAIL() << "it never comes to rest";
