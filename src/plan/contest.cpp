@@ -17,28 +17,9 @@ bool property_less(const dns::Property& a, const dns::Property& b) {
     return std::tie(a.name, a.value) < std::tie(b.name, b.value);
 }
 
-const Desired* first_by(const std::vector<const Desired*>& candidates, bool (*less)(const Desired&, const Desired&)) {
-    return *std::min_element(candidates.begin(), candidates.end(),
-                             [less](const Desired* a, const Desired* b) { return less(*a, *b); });
-}
-
-bool older(const Desired& a, const Desired& b) { return a.source != b.source ? a.source < b.source : ordered(a, b); }
-
-bool lower_targets(const Desired& a, const Desired& b) {
-    const int order = compare_targets(a.endpoint, b.endpoint);
-    return order != 0 ? order < 0 : ordered(a, b);
-}
-
-// The oldest of those whose age is known against the lowest of the others: taken pair by pair, three of them could beat
-// each other in a circle, and the order of the list would decide.
 const Desired* best(const std::vector<const Desired*>& candidates) {
-    std::vector<const Desired*> known, unknown;
-    for (const auto* each : candidates) (age_known(*each) ? known : unknown).push_back(each);
-    if (known.empty()) return first_by(unknown, lower_targets);
-    const auto* oldest = first_by(known, older);
-    if (unknown.empty()) return oldest;
-    const auto* lowest = first_by(unknown, lower_targets);
-    return lower_targets(*oldest, *lowest) ? oldest : lowest;
+    return *std::min_element(candidates.begin(), candidates.end(),
+                             [](const Desired* a, const Desired* b) { return comes_first(*a, *b); });
 }
 
 }  // namespace
@@ -58,8 +39,13 @@ bool ordered(const Desired& a, const Desired& b) {
                                         y.properties.end(), property_less);
 }
 
+// One order for all: judged pair by pair (by age if both are known), three of them could beat each other in a circle,
+// and who wins would depend on who else asks.
 bool comes_first(const Desired& a, const Desired& b) {
-    return age_known(a) && age_known(b) ? older(a, b) : lower_targets(a, b);
+    if (age_known(a) != age_known(b)) return age_known(a);
+    if (age_known(a) && a.source != b.source) return a.source < b.source;
+    const int order = compare_targets(a.endpoint, b.endpoint);
+    return order != 0 ? order < 0 : ordered(a, b);
 }
 
 const Desired* choose(const std::vector<const Desired*>& candidates, const dns::Endpoint* there) {

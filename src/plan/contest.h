@@ -13,7 +13,8 @@ namespace fairlead::plan {
 // that is there, or null. Their order does not matter.
 const Desired* choose(const std::vector<const Desired*>& candidates, const dns::Endpoint* there);
 
-// Whether `a` comes before `b` without regard to what is there: by age where both ages are known, else by targets.
+// Whether `a` comes before `b` without regard to what is there: those whose age is known first, the oldest of them
+// before the others; then by targets.
 bool comes_first(const Desired& a, const Desired& b);
 
 // A total order of wishes that have nothing to tell them apart for the rules above: makes results repeatable.

@@ -36,6 +36,10 @@ std::string_view replacement_reason(const dns::Endpoint& a, const dns::Endpoint&
     return a.record_type != b.record_type ? reason::type_change : reason::set_change;
 }
 
+bool wish_ordered(const Desired* a, const Desired* b) {
+    return set_key(a->endpoint) != set_key(b->endpoint) ? set_key(a->endpoint) < set_key(b->endpoint) : ordered(*a, *b);
+}
+
 // Of records that are there twice, the one that counts.
 bool there_ordered(const dns::Endpoint* a, const dns::Endpoint* b) {
     if (set_key(*a) != set_key(*b)) return set_key(*a) < set_key(*b);
@@ -81,9 +85,11 @@ Judge::There* Judge::find(const dns::Endpoint& like) {
 
 // Sorts the name's records and wishes into there_ and wishes_. False: nothing of the name is ours to judge.
 bool Judge::gather(const NameCase& name) {
+    auto desired = name.desired;
+    std::sort(desired.begin(), desired.end(), wish_ordered);
     const bool matches = name.valid && (options_.filter.empty() || options_.filter.matches_normal(name.name));
     if (!matches) {
-        for (const auto* each : name.desired) {
+        for (const auto* each : desired) {
             skip(each->endpoint, name.valid ? reason::filtered : reason::invalid,
                  name.valid ? fmt::format("the domain filter leaves {} out", name.name)
                             : fmt::format("\"{}\" is no domain name", each->endpoint.dns_name),
@@ -102,8 +108,8 @@ bool Judge::gather(const NameCase& name) {
         there_.push_back({.endpoint = each, .standing = standing(*each, name.orders)});
     }
     std::vector<const Desired*> wanted;
-    wanted.reserve(name.desired.size());
-    for (const auto* each : name.desired) {
+    wanted.reserve(desired.size());
+    for (const auto* each : desired) {
         const auto& endpoint = each->endpoint;
         if (!managed_type(options_, endpoint.record_type)) {
             skip(endpoint, reason::not_managed_type,
@@ -114,17 +120,12 @@ bool Judge::gather(const NameCase& name) {
             wanted.push_back(each);
         }
     }
-    settle(std::move(wanted));
+    settle(wanted);
     return true;
 }
 
-// One wish for each set and type; the others are told who has it.
-void Judge::settle(std::vector<const Desired*> candidates) {
-    const auto key_less = [](const Desired* a, const Desired* b) {
-        return set_key(a->endpoint) != set_key(b->endpoint) ? set_key(a->endpoint) < set_key(b->endpoint)
-                                                            : ordered(*a, *b);
-    };
-    std::sort(candidates.begin(), candidates.end(), key_less);
+// One wish for each set and type; the others are told who has it. `candidates` are in order.
+void Judge::settle(const std::vector<const Desired*>& candidates) {
     wishes_.reserve(candidates.size());
     std::vector<const Desired*> rivals;
     for (auto from = candidates.begin(); from != candidates.end();) {

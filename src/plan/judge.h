@@ -53,7 +53,7 @@ private:
     };
 
     bool gather(const NameCase& name);
-    void settle(std::vector<const Desired*> candidates);
+    void settle(const std::vector<const Desired*>& candidates);
     void give_away(const OwnershipOrder& order);
     void block();
     void drop_cnames();

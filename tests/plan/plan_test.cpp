@@ -502,9 +502,9 @@ TEST(Plan, OldestWinsWhereAgesAreKnown) {
     EXPECT_THAT(made.skipped[0].message, testing::HasSubstr("default/old"));
 }
 
-TEST(Plan, TargetsDecideWhereOneAgeIsNotKnown) {
-    const std::vector<Desired> desired{{endpoint(a2), {true, 100, 1, "default/old", 0}}, {endpoint(a1), {}}};
-    EXPECT_EQ(lines(plan({}, desired, {})), (Lines{"+ A www.x 192.0.2.1 Missing", "! A www.x 192.0.2.2 Conflict"}));
+TEST(Plan, AKnownAgeComesBeforeTargets) {
+    const std::vector<Desired> desired{{endpoint(a1), {}}, {endpoint(a2), {true, 100, 1, "default/old", 0}}};
+    EXPECT_EQ(lines(plan({}, desired, {})), (Lines{"+ A www.x 192.0.2.2 Missing", "! A www.x 192.0.2.1 Conflict"}));
 }
 
 TEST(Plan, UpdateSaysWhatDiffersAndKeepsTheOwner) {
