@@ -17,6 +17,7 @@
 #include "cli/commands.h"
 #include "cli/completion.h"
 #include "cli/kubeconfig.h"
+#include "cli/plan_flags.h"
 #include "cli/serve_flags.h"
 #include "cli/serve_options.h"
 #include "cli/session.h"
@@ -83,6 +84,7 @@ public:
         add_token();
         add_explain();
         add_zone();
+        add_plan();
         add_version();
         add_completion();
     }
@@ -120,7 +122,7 @@ private:
                                unknown.front());
         }
         terminal_.err << fmt::format("error: {}\nSee `{} --help`.\n", what, command);
-        return 2;
+        return command == "fairlead plan" ? 1 : 2;  // there, 2 says that there is something to change
     }
 
     CLI::App* add(const std::string& name, const std::string& what, const std::string& footer) {
@@ -164,6 +166,7 @@ private:
     void add_token_create(CLI::App& token);
     void add_explain();
     void add_zone();
+    void add_plan();
     void add_version();
     void add_completion();
 
@@ -188,6 +191,7 @@ private:
     TokenRevokeOptions token_revoke_;
     ExplainOptions explain_;
     ZoneExportOptions zone_export_;
+    PlanOptions plan_;
     VersionOptions version_;
     std::string dry_run_ = "none", validate_ = "strict", get_output_ = "table", watch_output_ = "text";
     std::string token_output_ = "text", explain_output_ = "text";
@@ -490,6 +494,12 @@ void CommandLine::add_zone() {
                                 [this](Session& session) { return run_zone_export(zone_export_, session); });
         };
     });
+}
+
+void CommandLine::add_plan() {
+    auto* command = add("plan", "Show what would change in a zone, and why", plan_examples);
+    add_plan_flags(*command, plan_);
+    command->callback([this] { action_ = [this] { return run_plan_files(plan_, terminal_); }; });
 }
 
 void CommandLine::add_version() {

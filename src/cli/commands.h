@@ -20,6 +20,8 @@ int run_delete(const DeleteOptions& options, Session& session);
 int run_watch(const WatchOptions& options, Session& session);
 int run_wait(const WaitOptions& options, Session& session);
 int run_explain(const ExplainOptions& options, Session& session);
+// The planner on two files; asks no server. 0: nothing to change, 2: changes, 1: failed.
+int run_plan_files(const PlanOptions& options, Terminal& terminal);
 int run_zone_export(const ZoneExportOptions& options, Session& session);
 // Prints the client's own version before the server is asked, so that it shows without one.
 int show_client_version(const VersionOptions& options, Terminal& terminal);

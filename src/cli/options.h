@@ -137,6 +137,17 @@ struct ZoneExportOptions {
     std::string zone;  // a domain name, or [NAMESPACE/]NAME of a ManagedZone
 };
 
+// Empty `present` and `desired`: the plan of the server is asked for.
+struct PlanOptions {
+    std::string present, desired;  // files with lists of endpoints; "-" is standard input
+    std::string owner;
+    std::string policy = "sync";
+    std::vector<std::string> managed_types{"A", "AAAA", "CNAME"}, excluded_types;
+    std::vector<std::string> domains, excluded_domains;
+    std::string domain_pattern, excluded_domain_pattern;
+    bool json = false;
+};
+
 struct VersionOptions {
     ConnectionOptions connection;
     bool client_only = false;

@@ -1,0 +1,140 @@
+// `fairlead plan --present FILE --desired FILE`: the planner on two lists of endpoints, without a server.
+#include <fmt/core.h>
+
+#include <istream>
+#include <iterator>
+#include <ostream>
+
+#include "base/files.h"
+#include "base/text.h"
+#include "cli/commands.h"
+#include "cli/plan_text.h"
+#include "cli/terminal.h"
+#include "plan/endpoint_json.h"
+#include "plan/plan.h"
+
+namespace fairlead::cli {
+namespace {
+
+Result<std::vector<dns::Endpoint>> read_endpoints(const std::string& file, Terminal& terminal) {
+    Result<std::string> text =
+        file == "-" ? std::string(std::istreambuf_iterator<char>(terminal.in), {}) : read_file(file);
+    if (!text) return fail(std::move(text.error()));
+    auto endpoints = plan::endpoints_of_json(*text);
+    if (!endpoints) {
+        const auto& error = endpoints.error();
+        return fail(error.code, file == "-" ? "standard input" : file, error.text());
+    }
+    return endpoints;
+}
+
+Result<plan::DomainFilter> filter_of(const PlanOptions& options) {
+    const bool patterns = !options.domain_pattern.empty() || !options.excluded_domain_pattern.empty();
+    if (!patterns) return plan::DomainFilter::of_lists(options.domains, options.excluded_domains);
+    if (!options.domains.empty() || !options.excluded_domains.empty()) {
+        return fail(Errc::invalid, "use either --domain-filter and --exclude-domains, or the --regex-... options");
+    }
+    return plan::DomainFilter::of_patterns(options.domain_pattern, options.excluded_domain_pattern);
+}
+
+std::set<std::string, std::less<>> upper_set(const std::vector<std::string>& types) {
+    std::set<std::string, std::less<>> set;
+    for (const auto& type : types) {
+        std::string upper(trim(type));
+        for (auto& c : upper) c = c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c;
+        if (!upper.empty()) set.insert(std::move(upper));
+    }
+    return set;
+}
+
+Result<plan::Options> planner_options(const PlanOptions& options) {
+    plan::Options made;
+    made.owner = options.owner;
+    const auto policy = plan::parse_policy(options.policy);
+    if (!policy) return fail(Errc::invalid, "--policy", fmt::format("\"{}\" is no policy", options.policy));
+    made.policy = *policy;
+    made.managed_types = upper_set(options.managed_types);
+    made.excluded_types = upper_set(options.excluded_types);
+    auto filter = filter_of(options);
+    if (!filter) return fail(std::move(filter.error()));
+    made.filter = std::move(*filter);
+    return made;
+}
+
+// {"create":[],"update":[{"old":{},"new":{}}],"delete":[]}
+json::Object changes_json(const std::vector<plan::Change>& changes) {
+    json::Array creates, updates, deletes;
+    for (const auto& change : changes) {
+        switch (change.action) {
+            case plan::Action::create:
+                creates.push_back(plan::endpoint_json(*change.after));
+                break;
+            case plan::Action::update: {
+                json::Object pair;
+                pair["old"] = plan::endpoint_json(*change.before);
+                pair["new"] = plan::endpoint_json(*change.after);
+                updates.push_back(std::move(pair));
+                break;
+            }
+            case plan::Action::remove:
+                deletes.push_back(plan::endpoint_json(*change.before));
+                break;
+        }
+    }
+    json::Object object;
+    object["create"] = std::move(creates);
+    object["update"] = std::move(updates);
+    object["delete"] = std::move(deletes);
+    return object;
+}
+
+json::Value plan_json(const PlanView& view) {
+    auto object = changes_json(view.changes);
+    json::Array skipped;
+    skipped.reserve(view.skipped.size());
+    for (const auto& skip : view.skipped) {
+        json::Object each;
+        each["endpoint"] = plan::endpoint_json(skip.endpoint);
+        each["reason"] = valid_utf8(fmt::format("{}: {}", skip.reason, skip.message));
+        skipped.push_back(std::move(each));
+    }
+    object["skipped"] = std::move(skipped);
+    return object;
+}
+
+Result<PlanView> make_view(const PlanOptions& options, Terminal& terminal) {
+    if (options.present.empty() || options.desired.empty()) {
+        return fail(Errc::invalid, "say what is there and what is wanted: --present FILE --desired FILE");
+    }
+    if (options.present == "-" && options.desired == "-") {
+        return fail(Errc::invalid, "only one of --present and --desired can be standard input");
+    }
+    const auto settings = planner_options(options);
+    if (!settings) return fail(settings.error());
+    auto present = read_endpoints(options.present, terminal);
+    if (!present) return fail(std::move(present.error()));
+    auto wanted = read_endpoints(options.desired, terminal);
+    if (!wanted) return fail(std::move(wanted.error()));
+    std::vector<plan::Desired> desired;
+    desired.reserve(wanted->size());
+    for (auto& each : *wanted) desired.push_back({std::move(each), {}});
+    auto made = plan::plan(*present, desired, *settings);
+    PlanView view;
+    view.changes = std::move(made.changes);
+    view.skipped = std::move(made.skipped);
+    return view;
+}
+
+}  // namespace
+
+int run_plan_files(const PlanOptions& options, Terminal& terminal) {
+    const auto view = make_view(options, terminal);
+    if (!view) {
+        terminal.err << "error: " << printable(view.error().text()) << '\n';
+        return 1;
+    }
+    terminal.out << (options.json ? json::pretty(plan_json(*view)) + '\n' : plan_text(*view, terminal));
+    return view->changes.empty() ? 0 : 2;
+}
+
+}  // namespace fairlead::cli
