@@ -261,6 +261,23 @@ Result<control::Again> DnsPublisher::order_zone(const std::string& key) {
     return Again::no();
 }
 
+// An approval is for once: the same deletions on another day are asked about again.
+Result<void> DnsPublisher::forget_approval(const std::string& key, const resource::ManagedZone& zone,
+                                           const publish::ZoneReport& report) {
+    const auto& annotations = zone.metadata.annotations;
+    const auto found = annotations.find(std::string(approved_plan_annotation));
+    const bool done =
+        report.held_digest.empty() && report.deletes == 0 && report.read_at && report.reason != "Unavailable";
+    if (found == annotations.end() || found->second.empty() || found->second != report.approved || !done) return {};
+    json::Value patch{json::Object{}};
+    json::Object named;
+    named[approved_plan_annotation] = nullptr;
+    json::set_at(patch, "metadata.annotations", std::move(named));
+    const auto written = context_.client().merge_patch(control::object_id(zones_.kind(), key), std::move(patch));
+    if (!written && written.error().code != Errc::not_found) return fail(written.error());
+    return {};
+}
+
 Result<control::Again> DnsPublisher::write_zone(const std::string& key) {
     const auto news = zone_news_.find(key);
     if (news == zone_news_.end()) return Again::no();
@@ -271,6 +288,7 @@ Result<control::Again> DnsPublisher::write_zone(const std::string& key) {
         zone_news_.erase(news);  // gone, or another by now, about which there will be another report
         return Again::no();
     }
+    if (auto forgotten = forget_approval(key, *zone, report); !forgotten) return fail(forgotten.error());
     const auto before = zone->status;
     auto& status = zone->status;
     const auto now = context_.clock().now();

@@ -43,6 +43,8 @@ private:
     Again place_record(const std::string& key);
     Result<Again> order_zone(const std::string& key);
     Result<Again> write_zone(const std::string& key);
+    Result<void> forget_approval(const std::string& key, const resource::ManagedZone& zone,
+                                 const publish::ZoneReport& report);
     Result<Again> write_record(const std::string& key);
     [[nodiscard]] std::optional<publish::ZoneOrder> order_of(const std::string& key);
     [[nodiscard]] std::optional<std::map<std::string, std::string>> secret(const std::string& key) const;

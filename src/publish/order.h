@@ -74,6 +74,7 @@ struct ZoneReport {
     std::size_t owned = 0;
     std::size_t creates = 0, updates = 0, deletes = 0, skipped = 0;  // still to be done
     std::string held_digest, held_reason, held_message;
+    std::string approved;  // the digest that this was planned with
     std::optional<WallTime> read_at, applied_at;
     // Since the start, for metrics: changes made, by plan::Action; groups, by provider::Outcome::State.
     std::array<std::uint64_t, 3> applied{};

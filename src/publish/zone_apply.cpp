@@ -396,6 +396,7 @@ ZoneReport ZoneRunner::report() const {
     report.held_digest = held_digest_;
     report.held_reason = held_reason_;
     report.held_message = held_message_;
+    report.approved = order_.approved;
     report.read_at = read_at_;
     report.applied_at = applied_at_;
     report.applied = applied_;

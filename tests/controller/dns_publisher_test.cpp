@@ -153,6 +153,12 @@ TEST_F(DnsPublisherTest, HoldsTheLastAndTakesAnApproval) {
     settle();
     EXPECT_TRUE(zone.sets.empty());
     EXPECT_EQ(condition(zones_path, "zone", "Held").substr(0, 5), "False");
+
+    put_record("one", "one.example.com", "192.0.2.1");
+    settle();
+    world.remove(fmt::format("{}/one", records_path));
+    settle();
+    EXPECT_NE(zone.find("one.example.com", "A"), nullptr) << "the approval was for once";
 }
 
 TEST_F(DnsPublisherTest, SaysWhatTheSettingsLack) {
