@@ -195,7 +195,8 @@ void Route53::take(std::vector<RecordSet> sets, Listing& listing) {
         auto endpoint = endpoint_of(set, terms_);
         const auto again = record_set_of(endpoint, terms_);
         if (!again || *again != set) {
-            foreign_.insert_or_assign({set.name, {set.type, set.set_identifier}}, std::pair(endpoint, std::move(set)));
+            SetKey key{set.name, {set.type, set.set_identifier}};
+            foreign_.insert_or_assign(std::move(key), std::pair(endpoint, std::move(set)));
         }
         listing.endpoints.push_back(std::move(endpoint));
     }
@@ -205,11 +206,16 @@ Result<Listing> Route53::list_all() {
     Listing listing;
     foreign_.clear();
     From from;
+    std::int64_t sets = 0;
     for (std::size_t pages = 0; pages < max_pages; ++pages) {
         auto answer = page(from);
         if (!answer) return fail(answer.error());
+        sets += static_cast<std::int64_t>(answer->sets.size());
         take(std::move(answer->sets), listing);
-        if (!answer->truncated) return listing;
+        if (!answer->truncated) {
+            zone_->record_sets = sets;
+            return listing;
+        }
         From next{answer->next_name, answer->next_type, answer->next_identifier};
         if (next.name == from.name && next.type == from.type && next.identifier == from.identifier) break;
         from = std::move(next);
