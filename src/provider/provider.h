@@ -26,8 +26,9 @@ namespace fairlead::provider {
 struct Supports {
     std::set<std::string, std::less<>> types;  // "A", "AAAA", ...
     bool weight = false, geo = false, region = false, failover = false, multi_value = false, geoproximity = false;
-    bool reads_names = false;    // list() of a few names costs little
-    bool change_states = false;  // follow() has something to say
+    bool reads_names = false;        // list() of a few names costs little
+    std::size_t verify_names = 200;  // so many are read again after they were written; with reads_names
+    bool change_states = false;      // follow() has something to say
 };
 
 struct Listing {

@@ -226,7 +226,7 @@ void ZoneRunner::apply(const Round& round, std::vector<plan::ChangeGroup> groups
         for (const auto& change : group.changes) outstanding(change);
         return true;
     });
-    Names written;
+    std::vector<const plan::ChangeGroup*> written;
     for (std::size_t from = 0; from < groups.size(); from += limits_.batch_groups) {
         const auto count = std::min(limits_.batch_groups, groups.size() - from);
         const auto outcomes = provider_->apply({groups.data() + from, count});
@@ -234,8 +234,7 @@ void ZoneRunner::apply(const Round& round, std::vector<plan::ChangeGroup> groups
         for (std::size_t i = 0; i < count; ++i) {
             const auto& outcome = i < outcomes.size() ? outcomes[i] : no_outcome;
             conclude(round, groups[from + i], outcome);
-            if (outcome.state == provider::Outcome::State::applied)
-                written.insert(plan::normal_name(groups[from + i].name));
+            if (outcome.state == provider::Outcome::State::applied) written.push_back(&groups[from + i]);
             unavailable = unavailable || outcome.state == provider::Outcome::State::unavailable;
         }
         if (!unavailable) continue;
@@ -244,9 +243,8 @@ void ZoneRunner::apply(const Round& round, std::vector<plan::ChangeGroup> groups
         must_read_ = true;
         break;
     }
-    if (!written.empty() && !must_read_ && supports_.reads_names && written.size() <= limits_.verify_names) {
-        reread_.merge(written);
-    }
+    if (must_read_ || !supports_.reads_names || written.size() > supports_.verify_names) return;
+    for (const auto* group : written) read_again(*group);
 }
 
 void ZoneRunner::conclude(const Round& round, const plan::ChangeGroup& group, const provider::Outcome& outcome) {
@@ -282,7 +280,7 @@ void ZoneRunner::conclude(const Round& round, const plan::ChangeGroup& group, co
             again();
             // The first time at once: most often somebody was faster, and a look shows what is there now.
             if (attempts_[name].failures == 1) attempts_[name].not_before = around_.clock.monotonic();
-            reread_.insert(name);
+            read_again(group);
             tell({State::unavailable, "Conflict", outcome.message, {}, true});
             break;
         case Outcome::unavailable:

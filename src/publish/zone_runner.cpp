@@ -4,6 +4,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "base/log.h"
 #include "publish/round.h"
@@ -90,12 +91,13 @@ Step ZoneRunner::run() {
         return next();
     }
     if (!reread_.empty()) {
-        auto names = std::move(reread_);
-        reread_.clear();
-        if (!supports_.reads_names) {
+        const auto names = std::exchange(reread_, {});
+        auto records = std::exchange(replan_, {});
+        if (!supports_.reads_names || names.size() > limits_.reread_names) {
             must_read_ = true;
         } else if (read_names(names)) {
-            book_.touched().merge(names);
+            fresh_.insert(records.begin(), records.end());
+            book_.touched().merge(records);
         }
         return next();
     }
@@ -167,6 +169,7 @@ bool ZoneRunner::read_zone() {
     }
     book_.set_present(std::move(listing->endpoints), *registry_);
     reread_.clear();
+    replan_.clear();
     must_read_ = false;
     read_ = true;
     failures_ = 0;
@@ -181,11 +184,7 @@ bool ZoneRunner::read_zone() {
 }
 
 bool ZoneRunner::read_names(const Names& names) {
-    Names wide = names;
-    for (const auto& name : names) {
-        for (auto& at : registry_->ownership_names(name)) wide.insert(plan::normal_name(at));
-    }
-    std::vector<std::string> list(wide.begin(), wide.end());
+    const std::vector<std::string> list(names.begin(), names.end());
     auto listing = provider_->list(list);
     if (!listing) {
         must_read_ = true;
@@ -193,8 +192,15 @@ bool ZoneRunner::read_names(const Names& names) {
         return false;
     }
     book_.replace_present(list, std::move(listing->endpoints), *registry_);
-    fresh_.insert(names.begin(), names.end());
     return true;
+}
+
+// Its records, and where their ownership stands.
+void ZoneRunner::read_again(const plan::ChangeGroup& group) {
+    replan_.insert(plan::normal_name(group.name));
+    for (const auto* changes : {&group.changes, &group.ownership}) {
+        for (const auto& change : *changes) reread_.insert(plan::normal_name(change.subject().dns_name));
+    }
 }
 
 void ZoneRunner::failed(const Error& error, std::string_view what) {

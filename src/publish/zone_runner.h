@@ -30,7 +30,7 @@ namespace fairlead::publish {
 struct RunnerLimits {
     std::size_t chunk_names = 4'096;         // planned at once: bounds the memory of a full round
     std::size_t batch_groups = 1'000;        // per call of apply
-    std::size_t verify_names = 200;          // read again after a write; above it the next full reading shows
+    std::size_t reread_names = 200;          // more are read with the whole zone
     int stubborn_after = 3;                  // writes of one record that the provider gave back otherwise
     std::chrono::seconds guard_window{600};  // deletions of this time count together
     std::chrono::milliseconds settle{50};    // after a change, for those that come with it
@@ -93,6 +93,7 @@ private:
     bool make_provider();
     bool read_zone();
     bool read_names(const Names& names);
+    void read_again(const plan::ChangeGroup& group);
     void failed(const Error& error, std::string_view what);
     [[nodiscard]] std::chrono::nanoseconds backoff(int failures) const;
     [[nodiscard]] std::size_t recent_deletions(MonotonicTime now) const;
@@ -133,6 +134,7 @@ private:
     bool read_ = false;      // the zone has been read at least once with these settings
     bool must_read_ = true;  // the whole zone, before anything else
     Names reread_;           // names to read again: not as we believed, or written just now
+    Names replan_;           // names of records to look at after that
     Names fresh_;            // names that were read again since they were last planned
     std::optional<MonotonicTime> changed_at_, settle_from_;
     MonotonicTime full_due_;

@@ -97,6 +97,7 @@ Supports Route53::supports() const {
                  "NS", "PTR",  "SRV", "SSHFP", "SVCB", "TLSA",  "TXT"};
     all.weight = all.geo = all.region = all.failover = all.multi_value = all.geoproximity = true;
     all.reads_names = true;
+    all.verify_names = 4;  // a request each: the service keeps what it has accepted
     all.change_states = true;
     return all;
 }
