@@ -23,6 +23,7 @@
 #include "cli/command_line.h"
 #include "control/control_thread.h"
 #include "controller/dns_publisher.h"
+#include "controller/dns_sources.h"
 #include "controller/dns_status.h"
 #include "controller/event_expiry.h"
 #include "controller/garbage_collector.h"
@@ -139,6 +140,7 @@ struct Controllers {
         const controller::EventExpiryOptions expiry{options.event_ttl};
         manager.add("event-expiry",
                     [expiry](auto& context) { return std::make_unique<controller::EventExpiry>(context, expiry); });
+        manager.add("dns-sources", [](auto& context) { return std::make_unique<controller::DnsSources>(context); });
         if (dns != nullptr) {
             manager.add("dns-status", [dns](auto& context) {
                 controller::DnsStatusOptions status;

@@ -75,7 +75,8 @@ json::Array viewer_rules(const resource::Kinds& kinds) {
 json::Array user_rules() {
     return {rule(write, "route.openshift.io", {"routes"}), rule(write, "networking.k8s.io", {"ingresses"}),
             rule(write, "fairlead.dev", {"loadbalancerclaims", "desiredlrps", "actuallrps"}),
-            rule(read, "", {"services", "endpoints", "events"})};
+            rule(read, "", {"services", "endpoints", "events"}),
+            rule(read, "kuadrant.io", {"dnsrecords"})};  // those that their Ingresses get
 }
 
 // What a router agent reads to route, and the two places where it says what it did. Secrets are not among them: bind a
