@@ -102,11 +102,13 @@ DnsPublisher::DnsPublisher(control::Context& context, publish::Publisher& publis
       namespaces_(context.informer(resource::namespace_kind())) {
     zones_.add_handler([this](const auto& before, const auto& after) { zone_changed(before, after); });
     records_.add_handler([this](const store::ObjectRef& before, const store::ObjectRef& after) {
-        const auto key = (after ? after : before)->name();
+        const auto& object = after ? after : before;
+        const auto key = object->name();
         if (maps_.contains(namespace_of(key)) || bound_.contains(key)) context_.enqueue(keyed(record_prefix, key));
     });
     secrets_.add_handler([this](const store::ObjectRef& before, const store::ObjectRef& after) {
-        const auto found = users_.find((after ? after : before)->name());
+        const auto& object = after ? after : before;
+        const auto found = users_.find(object->name());
         if (found == users_.end()) return;
         for (const auto& zone : found->second) context_.enqueue(keyed(zone_prefix, zone));
     });
@@ -118,7 +120,8 @@ DnsPublisher::~DnsPublisher() { publisher_.on_news({}); }
 
 // Only what decides where records belong makes us place all of a namespace anew: our own status is no such thing.
 void DnsPublisher::zone_changed(const store::ObjectRef& before, const store::ObjectRef& after) {
-    const auto key = (after ? after : before)->name();
+    const auto& object = after ? after : before;
+    const auto key = object->name();
     if (mapped(before) != mapped(after)) context_.enqueue(keyed(namespace_prefix, namespace_of(key)));
     if (publisher_.has_zone(key)) context_.enqueue(keyed(zone_prefix, key));
 }
@@ -149,7 +152,7 @@ std::string DnsPublisher::default_owner() const {
     // The namespace that every installation has from its first day, and only it.
     const auto object = namespaces_.get("default");
     const auto value = object ? json::parse(object->value()) : Result<json::Value>(json::Value());
-    const auto uid = value ? json::string_at(*value, "metadata.uid") : std::string();
+    const std::string uid(value ? json::string_at(*value, "metadata.uid") : std::string_view());
     return uid.empty() ? std::string() : fmt::format("fairlead-{}", uid.substr(0, 8));
 }
 
