@@ -238,10 +238,20 @@ OwnerResult<std::vector<WantedText>> OwnerCompletion::wanted(const OwnerGroup& g
     return all;
 }
 
-// A name of the typed form that may as well be the legacy name of a record that is there: not ours to remove.
+// A name of the typed form whose record is not there, and that may as well be the legacy name of one that is: not ours
+// to remove.
 bool OwnerCompletion::may_be_anothers(const IndexedText& text) const {
-    return text.form == TextForm::typed &&
-           !present_.at(fmt::format("{}-{}", lower(text.type), text.name)).records.empty();
+    if (text.form != TextForm::typed) return false;
+    const auto& identifier = index_.set(text).set_identifier;
+    std::vector<std::string> names{std::string(text.name)};
+    if (first_label(text.name) == options_.wildcard_replacement) names.push_back(with_first_label(text.name, "*"));
+    for (const auto& name : names) {
+        for (const auto* record : present_.at(name).records) {
+            const bool typed = record->record_type == text.type || (text.type == "CNAME" && is_alias_address(*record));
+            if (typed && record->set_identifier == identifier) return false;
+        }
+    }
+    return !present_.at(fmt::format("{}-{}", lower(text.type), text.name)).records.empty();
 }
 
 std::vector<const IndexedText*> OwnerCompletion::outdated(const OwnerGroup& group, std::vector<WantedText>& wanted,

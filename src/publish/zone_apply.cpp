@@ -114,7 +114,12 @@ void ZoneRunner::work(const Names& names, bool whole) {
     const plan::GuardState state{owned_ + recent, recent, book_.wanted() == 0, order_.source_problem, order_.approved};
     auto guarded = plan::guard(std::move(round.plan), order_.guard, state);
     hold(round, guarded);
-    auto groups = groups_of(guarded.go.changes);
+    std::vector<plan::Skip> left_out;
+    auto groups = groups_of(guarded.go.changes, left_out);
+    for (const auto& skip : left_out) {
+        ++skips_[plan::normal_name(skip.endpoint.dns_name)];
+        set_status(round, skip.desired, {State::skipped, skip.reason, skip.message, {}, true});
+    }
     std::move(round.repairs.begin(), round.repairs.end(), std::back_inserter(groups));
     // What needs no change any more was not refused in vain.
     Names changing;

@@ -142,6 +142,8 @@ std::vector<dns::Endpoint> ZoneBook::present_around(const std::vector<std::strin
     };
     for (const auto& name : names) {
         look_for_owners(name);
+        // Whatever stands where ownership is to be written matters, whoever it speaks of.
+        for (auto& place : registry.written_names(name)) owners_at.insert(std::move(place));
         const auto found = present_.find(name);
         if (found == present_.end()) continue;
         for (const auto& endpoint : found->second) {
@@ -162,7 +164,7 @@ std::vector<dns::Endpoint> ZoneBook::present_around(const std::vector<std::strin
         const auto found = whole.contains(name) ? present_.end() : present_.find(name);
         if (found == present_.end()) continue;
         for (const auto& endpoint : found->second) {
-            if (endpoint.record_type == "TXT" && !registry.subjects(endpoint).empty()) out.push_back(endpoint);
+            if (endpoint.record_type == "TXT" || endpoint.record_type == "CNAME") out.push_back(endpoint);
         }
     }
     return out;

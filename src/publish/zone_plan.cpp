@@ -158,8 +158,9 @@ ZoneRunner::Round ZoneRunner::plan_names(const Names& names, bool whole, const p
     return round;
 }
 
-// By name, with the ownership records that have to land together.
-std::vector<plan::ChangeGroup> ZoneRunner::groups_of(const std::vector<plan::Change>& changes) const {
+// By name, with the ownership records that have to land together. Left out is what cannot have any.
+std::vector<plan::ChangeGroup> ZoneRunner::groups_of(const std::vector<plan::Change>& changes,
+                                                     std::vector<plan::Skip>& left_out) const {
     std::vector<plan::ChangeGroup> groups;
     for (std::size_t from = 0; from < changes.size();) {
         std::vector<plan::Change> part;
@@ -179,7 +180,7 @@ std::vector<plan::ChangeGroup> ZoneRunner::groups_of(const std::vector<plan::Cha
         }
         std::sort(names.begin(), names.end());
         const auto read = registry_->read(book_.present_around(names, *registry_));
-        auto completed = registry_->complete(part, read);
+        auto completed = registry_->complete(part, read, &left_out);
         std::move(completed.begin(), completed.end(), std::back_inserter(groups));
         from = to;
     }
@@ -213,7 +214,7 @@ Preview ZoneRunner::preview(const std::vector<plan::OwnershipOrder>& orders, boo
     const plan::GuardState state{round.plan.owned + recent, recent, book_.wanted() == 0, order_.source_problem,
                                  order_.approved};
     preview.guarded = plan::guard(std::move(round.plan), order_.guard, state);
-    preview.groups = groups_of(preview.guarded.go.changes);
+    preview.groups = groups_of(preview.guarded.go.changes, preview.guarded.go.skipped);
     std::move(round.repairs.begin(), round.repairs.end(), std::back_inserter(preview.groups));
     preview.problems = std::move(round.problems);
     preview.failed.assign(problems_.begin(), problems_.end());

@@ -145,7 +145,9 @@ bool ZoneRunner::make_provider() {
         failed({Errc::invalid, {}, order_.problem}, "settings");
         return false;
     }
-    auto registry = plan::Registry::make(order_.registry, around_.random);
+    auto ownership = order_.registry;
+    ownership.zone = order_.settings.apex.host();
+    auto registry = plan::Registry::make(std::move(ownership), around_.random);
     if (!registry) {
         failed({Errc::invalid, "spec.ownership." + registry.error().field, registry.error().message}, "settings");
         return false;

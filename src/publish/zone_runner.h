@@ -106,7 +106,8 @@ private:
                     std::vector<plan::Desired>& desired) const;
     void flatten_claims(std::vector<Claimed>& claims) const;
     [[nodiscard]] plan::Options options() const;
-    [[nodiscard]] std::vector<plan::ChangeGroup> groups_of(const std::vector<plan::Change>& changes) const;
+    [[nodiscard]] std::vector<plan::ChangeGroup> groups_of(const std::vector<plan::Change>& changes,
+                                                           std::vector<plan::Skip>& left_out) const;
     // zone_apply.cpp
     void work(const Names& names, bool whole);
     void tell_settled(const Round& round);
