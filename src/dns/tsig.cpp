@@ -9,6 +9,7 @@
 
 #include "base/text.h"
 #include "dns/bytes.h"
+#include "dns/message_reader.h"
 #include "dns/wire.h"
 
 namespace fairlead::dns {
@@ -18,7 +19,6 @@ namespace {
 constexpr std::size_t data_fixed_bytes = 16;  // time, fudge, MAC size, original id, error, length of other data
 constexpr std::size_t time_bytes = 6;
 constexpr std::size_t least_mac_bytes = 10;  // RFC 8945 section 5.2.2.1
-constexpr unsigned max_jumps = 16;
 
 struct Algorithm {
     TsigAlgorithm algorithm;
@@ -73,35 +73,6 @@ struct Signature {
     unsigned error = 0;
     std::string other;
 };
-
-// The name at `at`, which may be compressed; moves `at` behind it.
-std::optional<Name> read_name(std::string_view packet, std::size_t& at) {
-    std::string wire;
-    std::size_t from = at;
-    bool jumped = false;
-    for (unsigned jumps = 0; jumps <= max_jumps;) {
-        if (from >= packet.size()) return std::nullopt;
-        const unsigned size = get8(packet, from);
-        if (size >= 0xc0) {
-            if (from + 2 > packet.size()) return std::nullopt;
-            if (!jumped) at = from + 2;
-            jumped = true;
-            ++jumps;
-            from = get16(packet, from) & 0x3fffU;
-            continue;
-        }
-        if (size > max_label_bytes || from + 1 + size > packet.size()) return std::nullopt;
-        wire += packet.substr(from, 1 + size);
-        if (wire.size() > max_name_bytes) return std::nullopt;
-        from += 1 + size;
-        if (size != 0) continue;
-        if (!jumped) at = from;
-        auto name = Name::from_wire(wire);
-        if (!name) return std::nullopt;
-        return std::move(*name);
-    }
-    return std::nullopt;
-}
 
 // The record at `at`, which must be all that is left.
 std::optional<Signature> read_signature(std::string_view packet, std::size_t at) {
@@ -215,7 +186,33 @@ std::optional<std::size_t> last_record(std::string_view packet) {
     return last;
 }
 
+// "BADKEY"; the number of an error that has no name here.
+std::string error_text(unsigned error) {
+    const auto text = tsig_error_text(static_cast<TsigError>(error));
+    return text.empty() ? std::to_string(error) : std::string(text);
+}
+
 }  // namespace
+
+Result<TsigKey> tsig_key_of(std::string_view name, std::string_view algorithm, std::string_view secret) {
+    TsigKey key;
+    auto parsed = Name::parse(trim(name));
+    if (!parsed) return fail(Errc::invalid, "data[name]", parsed.error().text());
+    key.name = std::move(*parsed);
+    if (!trim(algorithm).empty()) {
+        const auto known = parse_tsig_algorithm(trim(algorithm));
+        if (!known) {
+            return fail(Errc::invalid, "data[algorithm]",
+                        "is none of hmac-sha1, -sha224, -sha256, -sha384 and -sha512");
+        }
+        key.algorithm = *known;
+    }
+    if (trim(secret).empty()) return fail(Errc::invalid, "data[secret]", "is missing");
+    auto bytes = from_base64(trim(secret));
+    if (!bytes || bytes->empty()) return fail(Errc::invalid, "data[secret]", "is not the base64 text of a key");
+    key.secret = std::move(*bytes);
+    return key;
+}
 
 std::optional<TsigAlgorithm> parse_tsig_algorithm(std::string_view text) {
     if (!text.empty() && text.back() == '.') text.remove_suffix(1);
@@ -309,25 +306,43 @@ std::string sign_request(std::string& message, const TsigKey& key, WallTime now)
 }
 
 Result<void> check_reply(std::string_view reply, const TsigKey& key, std::string_view request_mac, WallTime now) {
-    const auto at = last_record(reply);
-    const auto signature = at ? read_signature(reply, *at) : std::nullopt;
-    if (!signature) return fail(Errc::invalid, "the reply is not signed");
+    return TsigReplies(key, std::string(request_mac)).check(reply, now);
+}
+
+Result<void> TsigReplies::check(std::string_view message, WallTime now) {
+    const auto at = last_record(message);
+    const auto signature = at ? read_signature(message, *at) : std::nullopt;
+    if (!signature) {
+        if (first_) return fail(Errc::invalid, "the reply is not signed");
+        if (++unsigned_ > max_unsigned_replies) {
+            return fail(Errc::invalid,
+                        fmt::format("more than {} messages in a row are not signed", max_unsigned_replies));
+        }
+        pending_ += message;
+        return {};
+    }
     if (signature->error != 0 && signature->mac.empty()) {
-        const auto error = static_cast<TsigError>(signature->error);
-        const auto text = tsig_error_text(error);
-        return fail(Errc::invalid, fmt::format("the peer refuses the key {}: {}", key.name.host(),
-                                               text.empty() ? std::to_string(signature->error) : std::string(text)));
+        return fail(Errc::invalid,
+                    fmt::format("the peer refuses the key {}: {}", key_.name.host(), error_text(signature->error)));
     }
-    if (signature->owner != key.name.wire() || signature->algorithm != algorithm_wire(key.algorithm)) {
-        return fail(Errc::invalid, fmt::format("the reply is not signed with the key {}", key.name.host()));
+    if (signature->owner != key_.name.wire() || signature->algorithm != algorithm_wire(key_.algorithm)) {
+        return fail(Errc::invalid, fmt::format("the reply is not signed with the key {}", key_.name.host()));
     }
-    const auto message = unsigned_message(reply, *at, signature->original_id);
-    if (!equal_in_constant_time(hmac(key, digested(request_mac, message, *signature, false)), signature->mac)) {
-        return fail(Errc::invalid, fmt::format("the signature of the reply with key {} is wrong", key.name.host()));
+    pending_ += unsigned_message(message, *at, signature->original_id);
+    if (!equal_in_constant_time(hmac(key_, digested(prior_mac_, pending_, *signature, !first_)), signature->mac)) {
+        return fail(Errc::invalid, fmt::format("the signature of the reply with key {} is wrong", key_.name.host()));
     }
     if (signature->error == static_cast<unsigned>(TsigError::bad_time) || !in_time(*signature, now)) {
-        return fail(Errc::invalid, "the clocks of this machine and the peer are too far apart");
+        return fail(Errc::unavailable, "the clocks of this machine and the peer are too far apart (BADTIME)");
     }
+    if (signature->error != 0) {
+        return fail(Errc::invalid, fmt::format("the peer refuses the signature with key {}: {}", key_.name.host(),
+                                               error_text(signature->error)));
+    }
+    prior_mac_ = signature->mac;
+    pending_.clear();
+    unsigned_ = 0;
+    first_ = false;
     return {};
 }
 

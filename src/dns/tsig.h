@@ -31,6 +31,10 @@ struct TsigKey {
 };
 using TsigKeys = std::map<Name, TsigKey>;  // by name
 
+// From the texts of a Secret, as tsig-keygen prints them; no algorithm: hmac-sha256. Errors: invalid; the field is
+// "data[name]", "data[algorithm]" or "data[secret]"; never says what is secret.
+Result<TsigKey> tsig_key_of(std::string_view name, std::string_view algorithm, std::string_view secret);
+
 // Numbers of the wire (RFC 8945 section 3).
 enum class TsigError : std::uint16_t {
     none = 0,
@@ -83,5 +87,26 @@ TsigCheck check_tsig(std::string_view packet, std::size_t signature_at, const Ts
 std::string sign_request(std::string& message, const TsigKey& key, WallTime now);
 // Whether `reply` is signed well with `key`, as the answer to the request with `request_mac`.
 Result<void> check_reply(std::string_view reply, const TsigKey& key, std::string_view request_mac, WallTime now);
+
+// Checks the replies to one request of ours in the order in which they come: one, or the stream of a transfer, of which
+// not every message is signed (RFC 8945 section 5.3.1).
+class TsigReplies {
+public:
+    TsigReplies(TsigKey key, std::string request_mac) : key_(std::move(key)), prior_mac_(std::move(request_mac)) {}
+    // Errors: invalid (names the TSIG error), unavailable (clocks). A message without a signature is good for now,
+    // unless it is the first.
+    Result<void> check(std::string_view message, WallTime now);
+    // The last message was signed: all of them are from who holds the key.
+    [[nodiscard]] bool settled() const { return !first_ && pending_.empty(); }
+
+private:
+    static constexpr unsigned max_unsigned_replies = 99;  // RFC 8945 section 5.3.1
+
+    TsigKey key_;
+    std::string prior_mac_;  // of the request, then of the last signed message
+    std::string pending_;    // messages since then
+    unsigned unsigned_ = 0;
+    bool first_ = true;
+};
 
 }  // namespace fairlead::dns

@@ -28,27 +28,11 @@ Result<dns::TsigKey> tsig_key_of(const store::Object& secret) {
     auto name = data_of(*value, "name");
     if (!name) return fail(name.error());
     if (name->empty()) *name = secret.name().substr(secret.name().rfind('/') + 1);
-    dns::TsigKey key;
-    auto parsed = dns::Name::parse(*name);
-    if (!parsed) return fail(Errc::invalid, "data[name]", parsed.error().text());
-    key.name = std::move(*parsed);
     const auto algorithm = data_of(*value, "algorithm");
     if (!algorithm) return fail(algorithm.error());
-    if (!algorithm->empty()) {
-        const auto known = dns::parse_tsig_algorithm(*algorithm);
-        if (!known) {
-            return fail(Errc::invalid, "data[algorithm]",
-                        "is none of hmac-sha1, -sha224, -sha256, -sha384 and -sha512");
-        }
-        key.algorithm = *known;
-    }
     const auto text = data_of(*value, "secret");
     if (!text) return fail(text.error());
-    if (text->empty()) return fail(Errc::invalid, "data[secret]", "is missing");
-    auto bytes = from_base64(*text);
-    if (!bytes || bytes->empty()) return fail(Errc::invalid, "data[secret]", "is not the base64 text of a key");
-    key.secret = std::move(*bytes);
-    return key;
+    return dns::tsig_key_of(*name, *algorithm, *text);
 }
 
 }  // namespace fairlead::dnsfeed
