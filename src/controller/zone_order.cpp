@@ -109,7 +109,6 @@ void fill_ownership(const ManagedZoneSpec& spec, const SecretData& secrets, cons
                     publish::ZoneOrder& order, Problems& problems) {
     const auto stated = spec.ownership.value_or(resource::ZoneOwnership{});
     auto& registry = order.registry;
-    registry.zone = order.settings.apex.host();
     registry.owner = stated.owner.empty() ? options.default_owner : stated.owner;
     if (registry.owner.empty()) problems.add("spec.ownership.owner", "is missing, and the installation has no id yet");
     registry.form = stated.form == "external-dns" ? plan::OwnershipForm::external_dns : plan::OwnershipForm::shared;
