@@ -5,6 +5,7 @@
 #include "base/log.h"
 #include "base/text.h"
 #include "json/value.h"
+#include "provider/rfc2136/rfc2136.h"
 #include "provider/route53/route53.h"
 #include "publish/preview_json.h"
 
@@ -61,6 +62,7 @@ PublishRole::PublishRole(const cli::ServeOptions& options, const Clock& clock, R
       publisher_(providers_, around_) {
     provider::route53::Options route53;
     route53.ambient_credentials = options.ambient_credentials;
+    providers_.add("rfc2136", provider::rfc2136::maker(around_));
     providers_.add("route53", provider::route53::maker(around_, std::move(route53)));
 }
 
