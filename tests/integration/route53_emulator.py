@@ -559,6 +559,7 @@ class Emulator:
             if wanted.get("forget"):
                 self.requests.clear()
                 self.batches.clear()
+                self.times.clear()
                 self.throttled = 0
 
     # --- requests ---

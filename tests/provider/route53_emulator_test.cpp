@@ -16,8 +16,7 @@ protected:
         ASSERT_FALSE(emulator->url.empty());
         emulator->configure(R"({"reset":)" + reset + "}");
     }
-    std::unique_ptr<Provider> make(ZoneSettings settings, Options options = {}) {
-        if (settings.route53.endpoint.empty()) settings.route53.endpoint = emulator->url;
+    std::unique_ptr<Provider> make(const ZoneSettings& settings, Options options = {}) {
         auto made = maker(world.surroundings, std::move(options))(settings);
         EXPECT_TRUE(made) << made.error().text();
         return std::move(*made);
@@ -373,13 +372,14 @@ TEST_F(Route53Emulator, WrongKeysAreSaidSo) {
 TEST_F(Route53Emulator, ContainerAndInstanceCredentialsAreRenewed) {
     for (const bool container : {true, false}) {
         start();
-        auto settings = zone_settings(emulator->url);
+        auto settings = zone_settings("");
         settings.secret.clear();
         Options options;
         options.ambient_credentials = true;
         options.instance_endpoint = emulator->url;
         const auto url = emulator->url;
         options.environment = [container, url](const std::string& name) -> std::optional<std::string> {
+            if (name == "AWS_ENDPOINT_URL_ROUTE_53") return url;
             if (!container) return std::nullopt;
             if (name == "AWS_CONTAINER_CREDENTIALS_FULL_URI") return url + "/container-credentials";
             if (name == "AWS_CONTAINER_AUTHORIZATION_TOKEN") return "container-token";

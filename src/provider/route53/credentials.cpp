@@ -36,7 +36,8 @@ bool may_be_plain(std::string_view url) {
     } else {
         host = host.substr(0, host.find(':'));
     }
-    return host == "localhost" || host.starts_with("127.") || host == "::1" || host == "169.254.170.2" ||
+    const bool numbers = host.find_first_not_of("0123456789.") == std::string_view::npos;
+    return host == "localhost" || (host.starts_with("127.") && numbers) || host == "::1" || host == "169.254.170.2" ||
            host == "169.254.170.23" || host == "fd00:ec2::23";
 }
 
@@ -152,7 +153,7 @@ Result<Credentials> CredentialChain::find() {
     if (!options_.ambient) {
         return fail(Errc::invalid, std::string(secret_field),
                     "names no Secret with AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, and this server does not lend "
-                    "its own credentials to zones (--ambient-credentials)");
+                    "its own credentials to this zone: that takes --ambient-credentials, and no spec.route53.endpoint");
     }
     using Source = Result<std::optional<Credentials>> (CredentialChain::*)() const;
     // A profile that the zone names is what it wants, whatever else there is.

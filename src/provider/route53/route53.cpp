@@ -61,14 +61,17 @@ Result<std::unique_ptr<Provider>> make(const ZoneSettings& settings, Surrounding
         return fail(Errc::invalid, "spec.route53.requestsPerSecond",
                     fmt::format("{} is not more than 0", wanted.requests_per_second));
     }
+    // A zone may send its own keys where it likes, but those of the server go to AWS, or where the operator says.
+    const bool ambient = options.ambient_credentials && wanted.endpoint.empty();
+    const auto operators = ambient ? options.environment("AWS_ENDPOINT_URL_ROUTE_53").value_or("") : std::string();
     CredentialChain::Options sources{.secret = settings.secret,
                                      .profile = wanted.profile,
-                                     .ambient = options.ambient_credentials,
+                                     .ambient = ambient,
                                      .environment = options.environment,
                                      .call = options.credential_call,
                                      .instance_endpoint = options.instance_endpoint,
                                      .container_endpoint = options.container_endpoint};
-    auto place = place_of(wanted.endpoint, secret_region(settings));
+    auto place = place_of(wanted.endpoint.empty() ? operators : wanted.endpoint, secret_region(settings));
     while (place.endpoint.ends_with('/')) place.endpoint.pop_back();
     auto send = options.connect ? options.connect(place.endpoint) : network(place.endpoint);
     Api api({place, wanted.requests_per_second, settings.key}, surroundings, budgets,
@@ -145,10 +148,11 @@ Result<std::string> Route53::discover() {
     }
     const std::string_view kind = private_zone_ ? "private" : "public";
     if (found.empty()) {
-        return fail(Errc::not_found, fmt::format("the account has no {} hosted zone {}{}", kind, terms_.apex,
-                                                 others == 0 ? ""
-                                                             : fmt::format(" (but a {} one: see spec.route53.private)",
-                                                                           private_zone_ ? "public" : "private")));
+        return fail(Errc::not_found,
+                    fmt::format("the account has no {} hosted zone {}{}", kind, terms_.apex,
+                                others == 0 ? ""
+                                            : fmt::format(" (but a {} one: see spec.route53.privateZone)",
+                                                          private_zone_ ? "public" : "private")));
     }
     if (found.size() > 1) {
         std::vector<std::string> ids;
