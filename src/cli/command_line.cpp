@@ -32,6 +32,7 @@ constexpr const char* examples = R"(Examples:
   fairlead get routes                           see what there is
   fairlead describe route shop                  see why it is as it is
   fairlead explain shop.example.com --from DE   see which DNS answers a client there gets, and why
+  fairlead plan                                 see what would change in zones at other providers
   fairlead wait route/shop --for=condition=Ready
   fairlead get --help                           more about one command
 
@@ -85,6 +86,7 @@ public:
         add_explain();
         add_zone();
         add_plan();
+        add_ownership();
         add_version();
         add_completion();
     }
@@ -122,7 +124,8 @@ private:
                                unknown.front());
         }
         terminal_.err << fmt::format("error: {}\nSee `{} --help`.\n", what, command);
-        return command == "fairlead plan" ? 1 : 2;  // there, 2 says that there is something to change
+        // There, 2 says that there is something to change.
+        return command == "fairlead plan" || command == "fairlead ownership" ? 1 : 2;
     }
 
     CLI::App* add(const std::string& name, const std::string& what, const std::string& footer) {
@@ -167,6 +170,7 @@ private:
     void add_explain();
     void add_zone();
     void add_plan();
+    void add_ownership();
     void add_version();
     void add_completion();
 
@@ -192,6 +196,8 @@ private:
     ExplainOptions explain_;
     ZoneExportOptions zone_export_;
     PlanOptions plan_;
+    PlanApproveOptions plan_approve_;
+    OwnershipOptions adopt_, release_, transfer_;
     VersionOptions version_;
     std::string dry_run_ = "none", validate_ = "strict", get_output_ = "table", watch_output_ = "text";
     std::string token_output_ = "text", explain_output_ = "text";
@@ -497,9 +503,55 @@ void CommandLine::add_zone() {
 }
 
 void CommandLine::add_plan() {
-    auto* command = add("plan", "Show what would change in a zone, and why", plan_examples);
+    auto* command = add("plan", "Show what would change in zones at other providers, and why", plan_examples);
     add_plan_flags(*command, plan_);
-    command->callback([this] { action_ = [this] { return run_plan_files(plan_, terminal_); }; });
+    add_connection(*command, plan_.connection);
+    auto* approve = command->add_subcommand("approve", "Let through what a zone holds back");
+    approve->footer(std::string("Examples:\n") + plan_approve_examples);
+    approve->add_option("digest", plan_approve_.digest, "As `fairlead plan` and status.plan.digest show it")
+        ->required()
+        ->check(check_not_empty);
+    add_connection(*approve, plan_approve_.connection);
+    approve->callback([this] {
+        action_ = [this] {
+            return with_session(plan_approve_.connection, terminal_,
+                                [this](Session& session) { return run_plan_approve(plan_approve_, session); });
+        };
+    });
+    command->callback([this, approve] {
+        if (approve->parsed()) return;  // CLI11 asks both, this one last
+        action_ = [this] {
+            if (!plan_.present.empty() || !plan_.desired.empty()) return run_plan_files(plan_, terminal_);
+            return with_session(plan_.connection, terminal_,
+                                [this](Session& session) { return run_plan(plan_, session); });
+        };
+    });
+}
+
+void CommandLine::add_ownership() {
+    auto* ownership = add("ownership", "Take over, give up or hand on records at other providers", ownership_examples);
+    ownership->require_subcommand(1);
+    struct Part {
+        const char *name, *kind, *what;
+        OwnershipOptions& options;
+    };
+    const Part parts[] = {{"adopt", "Adopt", "Make records ours that nobody (or --from) owns", adopt_},
+                          {"release", "Release", "Make our records nobody's; they stay", release_},
+                          {"transfer", "Transfer", "Make our records somebody else's; they stay", transfer_}};
+    for (const auto& part : parts) {
+        auto* command = ownership->add_subcommand(part.name, part.what);
+        command->footer(std::string("Examples:\n") + ownership_examples);
+        auto& options = part.options;
+        options.kind = part.kind;
+        add_ownership_flags(*command, part.name, options);
+        add_connection(*command, options.connection);
+        command->callback([this, &options] {
+            action_ = [this, &options] {
+                return with_session(options.connection, terminal_,
+                                    [&options](Session& session) { return run_ownership(options, session); });
+            };
+        });
+    }
 }
 
 void CommandLine::add_version() {
@@ -540,22 +592,29 @@ int CommandLine::run_completion() {
     return 0;
 }
 
+void add_words(const CLI::App& command, CommandWords& to) {
+    for (const auto* option : command.get_options([](const CLI::Option*) { return true; })) {
+        to.takes_types |= option->get_name() == "what";
+        for (const auto& name : option->get_lnames()) to.options.push_back("--" + name);
+        for (const auto& name : option->get_snames()) to.options.push_back("-" + name);
+    }
+}
+
 std::vector<CommandWords> CommandLine::words() const {
     std::vector<CommandWords> all;
     for (const auto* command : app_.get_subcommands([](const CLI::App*) { return true; })) {
         CommandWords one{.name = command->get_name(),
                          .description = command->get_description(),
                          .options = {},
+                         .parts = {},
                          .takes_types = false};
-        for (const auto* option : command->get_options([](const CLI::Option*) { return true; })) {
-            one.takes_types |= option->get_name() == "what";
-            for (const auto& name : option->get_lnames()) one.options.push_back("--" + name);
-            for (const auto& name : option->get_snames()) one.options.push_back("-" + name);
-        }
+        add_words(*command, one);
         for (const auto* part : command->get_subcommands([](const CLI::App*) { return true; })) {
-            one.options.push_back(part->get_name());
+            one.parts.push_back(part->get_name());
+            add_words(*part, one);
         }
         std::sort(one.options.begin(), one.options.end());
+        one.options.erase(std::unique(one.options.begin(), one.options.end()), one.options.end());
         all.push_back(std::move(one));
     }
     return all;

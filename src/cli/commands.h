@@ -22,6 +22,11 @@ int run_wait(const WaitOptions& options, Session& session);
 int run_explain(const ExplainOptions& options, Session& session);
 // The planner on two files; asks no server. 0: nothing to change, 2: changes, 1: failed.
 int run_plan_files(const PlanOptions& options, Terminal& terminal);
+// The plans of zones at other providers, asked of the server. Exit codes as run_plan_files.
+int run_plan(const PlanOptions& options, Session& session);
+int run_plan_approve(const PlanApproveOptions& options, Session& session);
+// Exit codes of a dry run as run_plan_files; else 0 when the zone's spec says so now.
+int run_ownership(const OwnershipOptions& options, Session& session);
 int run_zone_export(const ZoneExportOptions& options, Session& session);
 // Prints the client's own version before the server is asked, so that it shows without one.
 int show_client_version(const VersionOptions& options, Terminal& terminal);

@@ -24,6 +24,16 @@ std::string option_cases(const std::vector<CommandWords>& commands) {
     return cases;
 }
 
+// The cases "token) words='create list revoke' ;;".
+std::string part_cases(const std::vector<CommandWords>& commands) {
+    std::string cases;
+    for (const auto& command : commands) {
+        if (!command.parts.empty())
+            cases += fmt::format("    {}) words='{}' ;;\n", command.name, join(command.parts, " "));
+    }
+    return cases;
+}
+
 std::string bash(const std::vector<CommandWords>& commands, const std::vector<std::string>& types) {
     return fmt::format(R"(# bash completion for fairlead. Load it with: source <(fairlead completion bash)
 _fairlead() {{
@@ -39,7 +49,7 @@ _fairlead() {{
   elif [ "$COMP_CWORD" -eq 2 ]; then
     case "$command" in
     {2}) words='{3}' ;;
-    completion) words='bash zsh fish' ;;
+{4}    completion) words='bash zsh fish' ;;
     esac
   fi
   COMPREPLY=($(compgen -W "$words" -- "$current"))
@@ -47,7 +57,7 @@ _fairlead() {{
 complete -o default -F _fairlead fairlead
 )",
                        join(names_of(commands, false), " "), option_cases(commands),
-                       join(names_of(commands, true), "|"), join(types, " "));
+                       join(names_of(commands, true), "|"), join(types, " "), part_cases(commands));
 }
 
 std::string zsh(const std::vector<CommandWords>& commands, const std::vector<std::string>& types) {
@@ -66,7 +76,7 @@ _fairlead() {{
   elif (( CURRENT == 3 )); then
     case "$command" in
     {2}) words='{3}' ;;
-    completion) words='bash zsh fish' ;;
+{4}    completion) words='bash zsh fish' ;;
     esac
   fi
   if [[ -n "$words" ]]; then compadd -- ${{=words}}; else _files; fi
@@ -74,7 +84,7 @@ _fairlead() {{
 compdef _fairlead fairlead
 )",
                        join(names_of(commands, false), " "), option_cases(commands),
-                       join(names_of(commands, true), "|"), join(types, " "));
+                       join(names_of(commands, true), "|"), join(types, " "), part_cases(commands));
 }
 
 std::string fish(const std::vector<CommandWords>& commands, const std::vector<std::string>& types) {
@@ -88,6 +98,12 @@ std::string fish(const std::vector<CommandWords>& commands, const std::vector<st
             const bool is_long = option.starts_with("--");
             script += fmt::format("complete -c fairlead -n '__fish_seen_subcommand_from {}' {} {}\n", command.name,
                                   is_long ? "-l" : "-s", option.substr(is_long ? 2 : 1));
+        }
+    }
+    for (const auto& command : commands) {
+        if (!command.parts.empty()) {
+            script += fmt::format("complete -c fairlead -f -n '__fish_seen_subcommand_from {}' -a '{}'\n", command.name,
+                                  join(command.parts, " "));
         }
     }
     script += fmt::format("complete -c fairlead -f -n '__fish_seen_subcommand_from {}' -a '{}'\n",

@@ -9,7 +9,8 @@ namespace fairlead::cli {
 
 struct CommandWords {
     std::string name, description;
-    std::vector<std::string> options;  // "--output", "-o"
+    std::vector<std::string> options;  // "--output", "-o", those of its parts too
+    std::vector<std::string> parts;    // "create", "list": its own commands
     bool takes_types = false;          // its first argument is a type of resource
 };
 

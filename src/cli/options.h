@@ -137,14 +137,32 @@ struct ZoneExportOptions {
     std::string zone;  // a domain name, or [NAMESPACE/]NAME of a ManagedZone
 };
 
-// Empty `present` and `desired`: the plan of the server is asked for.
+// Empty `present` and `desired`: the plan of the server is asked for, with `connection`, `zone` and `cached`.
 struct PlanOptions {
+    ConnectionOptions connection;
+    std::string zone;              // [NAMESPACE/]NAME of a ManagedZone, or a domain name; empty: all
+    bool cached = false;           // plan against what the server has read already
     std::string present, desired;  // files with lists of endpoints; "-" is standard input
     std::string owner;
     std::string policy = "sync";
     std::vector<std::string> managed_types{"A", "AAAA", "CNAME"}, excluded_types;
     std::vector<std::string> domains, excluded_domains;
     std::string domain_pattern, excluded_domain_pattern;
+    bool json = false;
+};
+
+struct PlanApproveOptions {
+    ConnectionOptions connection;
+    std::string digest;
+};
+
+struct OwnershipOptions {
+    ConnectionOptions connection;
+    std::string kind;  // "Adopt", "Release", "Transfer", as spec.ownership.orders has it
+    std::string zone;
+    std::vector<std::string> names;
+    std::string other;  // who owns them now (adopt; empty: nobody), or shall (transfer)
+    bool dry_run = false;
     bool json = false;
 };
 

@@ -6,7 +6,14 @@
 
 namespace fairlead::cli {
 
-const char* const plan_examples = R"(  fairlead plan --present zone.json --desired wanted.json
+const char* const plan_examples =
+    R"(  fairlead plan                                  what the server would change now, in all zones at other providers
+  fairlead plan --zone dns/shop                  in the zone of the ManagedZone "shop" of namespace "dns"
+  fairlead plan --zone example.com -o json       in the zone with this domain
+  fairlead plan approve 3f9a0c1d2b4e5f60         let through what a zone holds back, exactly that
+
+Without a server, on two files:
+  fairlead plan --present zone.json --desired wanted.json
   fairlead plan --present zone.json --desired - --owner blue --policy upsert-only -o json < wanted.json
   fairlead plan --present zone.json --desired wanted.json --domain-filter example.com --managed-types A,AAAA,CNAME,TXT
 
@@ -16,6 +23,9 @@ setIdentifier, labels, providerSpecific. Nothing is changed and no server is ask
 Exit codes: 0 nothing to change, 2 something to change, 1 failed.)";
 
 void add_plan_flags(CLI::App& command, PlanOptions& to) {
+    command.add_option("--zone", to.zone,
+                       "[NAMESPACE/]NAME of a ManagedZone, or its domain (default: all zones at other providers)");
+    command.add_flag("--cached", to.cached, "Plan against what the server has read already, instead of reading anew");
     command.add_option("--present", to.present, "What is there: a list of endpoints; - is standard input");
     command.add_option("--desired", to.desired, "What is wanted: a list of endpoints; - is standard input");
     command.add_option("--owner", to.owner,
@@ -45,6 +55,37 @@ void add_plan_flags(CLI::App& command, PlanOptions& to) {
     command
         .add_option_function<std::string>(
             "-o,--output", [&to](const std::string& text) { to.json = text == "json"; }, "text (default) or json")
+        ->check(CLI::IsMember({"text", "json"}));
+}
+
+const char* const plan_approve_examples =
+    R"(  fairlead plan --zone dns/shop                  shows what is held back, and its digest
+  fairlead plan approve 3f9a0c1d2b4e5f60
+
+The digest is of exactly these changes: if anything about them changes, it is another plan, and held again.)";
+
+const char* const ownership_examples =
+    R"(  fairlead ownership adopt --zone dns/shop www.example.com --dry-run
+  fairlead ownership adopt --zone dns/shop www.example.com api.example.com
+  fairlead ownership adopt --zone example.com www.example.com --from old-cluster
+  fairlead ownership release --zone dns/shop www.example.com
+  fairlead ownership transfer --zone dns/shop www.example.com --to new-cluster
+
+Records change hands by name alone. The order is written into spec.ownership.orders of the ManagedZone, in the place
+of an earlier one for the same name; the server carries it out. --dry-run shows what it would come to; its exit codes
+are those of `plan`.)";
+
+void add_ownership_flags(CLI::App& command, const std::string& kind, OwnershipOptions& to) {
+    command.add_option("--zone", to.zone, "[NAMESPACE/]NAME of a ManagedZone, or its domain")->required();
+    command.add_option("names", to.names, "Names whose records change hands: www.example.com")->required();
+    if (kind == "adopt")
+        command.add_option("--from", to.other, "Who owns them now (default: records that nobody owns)");
+    if (kind == "transfer") command.add_option("--to", to.other, "Who shall own them")->required();
+    command.add_flag("--dry-run", to.dry_run, "Show what would be done, and change nothing");
+    command
+        .add_option_function<std::string>(
+            "-o,--output", [&to](const std::string& text) { to.json = text == "json"; },
+            "Of --dry-run: text (default) or json")
         ->check(CLI::IsMember({"text", "json"}));
 }
 
