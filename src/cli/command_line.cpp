@@ -14,6 +14,7 @@
 #include "base/files.h"
 #include "base/random.h"
 #include "base/text.h"
+#include "cli/command_words.h"
 #include "cli/commands.h"
 #include "cli/completion.h"
 #include "cli/kubeconfig.h"
@@ -176,7 +177,6 @@ private:
 
     int run_serve();
     int run_completion();
-    [[nodiscard]] std::vector<CommandWords> words() const;
 
     Terminal& terminal_;
     const std::function<int(const ServeOptions&)>& serve_;
@@ -588,36 +588,8 @@ int CommandLine::run_completion() {
     const auto kinds = resource::make_kinds();
     for (const auto& kind : kinds.all()) types.push_back(kind.plural);
     std::sort(types.begin(), types.end());
-    terminal_.out << completion_script(shell, words(), types);
+    terminal_.out << completion_script(shell, command_words(app_), types);
     return 0;
-}
-
-void add_words(const CLI::App& command, CommandWords& to) {
-    for (const auto* option : command.get_options([](const CLI::Option*) { return true; })) {
-        to.takes_types |= option->get_name() == "what";
-        for (const auto& name : option->get_lnames()) to.options.push_back("--" + name);
-        for (const auto& name : option->get_snames()) to.options.push_back("-" + name);
-    }
-}
-
-std::vector<CommandWords> CommandLine::words() const {
-    std::vector<CommandWords> all;
-    for (const auto* command : app_.get_subcommands([](const CLI::App*) { return true; })) {
-        CommandWords one{.name = command->get_name(),
-                         .description = command->get_description(),
-                         .options = {},
-                         .parts = {},
-                         .takes_types = false};
-        add_words(*command, one);
-        for (const auto* part : command->get_subcommands([](const CLI::App*) { return true; })) {
-            one.parts.push_back(part->get_name());
-            add_words(*part, one);
-        }
-        std::sort(one.options.begin(), one.options.end());
-        one.options.erase(std::unique(one.options.begin(), one.options.end()), one.options.end());
-        all.push_back(std::move(one));
-    }
-    return all;
 }
 
 std::string environment(const std::string& name) {

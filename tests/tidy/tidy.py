@@ -43,7 +43,7 @@ HOMES = [
     (r"sqlite3\.h", r"src/store/|tests/store/"),
     (r"spdlog/", r"src/base/log\.cpp"),
     (r"prometheus/", r"src/base/metrics\.cpp"),
-    (r"CLI/", r"src/cli/command_line\.cpp|src/cli/\w+_flags\.cpp|bench/"),
+    (r"CLI/", r"src/cli/command_(line|words)\.cpp|src/cli/\w+_flags\.cpp|bench/"),
 ]
 
 # Call -> (what to use instead, files where it is right).
