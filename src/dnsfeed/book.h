@@ -23,7 +23,7 @@
 #include "dns/endpoint.h"
 #include "dns/settle.h"
 #include "dns/verdict.h"
-#include "dnsfeed/id_table.h"
+#include "base/id_table.h"
 #include "dnsfeed/record_text.h"
 #include "dnsfeed/zone_terms.h"
 #include "dnsserver/fwd.h"

@@ -95,50 +95,66 @@ RecordReport::State report_state(State state) {
 
 }  // namespace
 
-void ZoneRunner::work(const Names& names, bool whole) {
-    const auto now = around_.clock.monotonic();
-    while (!deletions_.empty() && deletions_.front().first + limits_.guard_window <= now) deletions_.pop_front();
-    auto round = plan_names(names, whole, options());
-    if (whole) owned_ = round.plan.owned;
-    for (const auto& name : names) {
-        skips_.erase(name);
-        problems_.erase(name);
-        outstanding_.erase(name);
-    }
-    for (const auto& problem : round.problems) {
-        around_.log.warn("ownership records contradict each other", {{"zone", order_.key}, {"what", problem}});
-    }
+void ZoneRunner::carry_out(Round round) {
+    begin(round);
     tell_settled(round);
-    leave_stubborn(round, names);
-    const auto recent = recent_deletions(now);
+    leave_stubborn(round);
+    const auto recent = recent_deletions(around_.clock.monotonic());
     const plan::GuardState state{owned_ + recent, recent, book_.wanted() == 0, order_.source_problem, order_.approved};
     auto guarded = plan::guard(std::move(round.plan), order_.guard, state);
-    hold(round, guarded);
+    hold(guarded);
     std::vector<plan::Skip> left_out;
-    auto groups = groups_of(guarded.go.changes, left_out);
+    auto groups = groups_of(std::move(guarded.go.changes), round, left_out);
     for (const auto& skip : left_out) {
         ++skips_[plan::normal_name(skip.endpoint.dns_name)];
-        set_status(round, skip.desired, {State::skipped, skip.reason, skip.message, {}, true});
+        set_status(skip.desired, {State::skipped, skip.reason, skip.message, {}, true});
     }
     std::move(round.repairs.begin(), round.repairs.end(), std::back_inserter(groups));
     // What needs no change any more was not refused in vain.
     Names changing;
     for (const auto& group : groups) changing.insert(plan::normal_name(group.name));
     std::erase_if(attempts_,
-                  [&](const auto& each) { return names.contains(each.first) && !changing.contains(each.first); });
-    if (!order_.dry_run) {
-        apply(round, std::move(groups));
-        return;
+                  [&](const auto& each) { return round.looked_at(each.first) && !changing.contains(each.first); });
+    if (round.fresh) {
+        auto there = std::move(round.read.records);
+        auto& texts = round.read.ownership;
+        there.insert(there.end(), std::make_move_iterator(texts.begin()), std::make_move_iterator(texts.end()));
+        book_.present.assign(std::move(there), *registry_);
     }
-    for (const auto& change : guarded.go.changes) {
-        set_status(round, change.desired, {State::planned, "DryRun", "spec.dryRun: nothing is written", {}, true});
-        outstanding(change);
+    if (!order_.dry_run) return apply(std::move(groups));
+    for (const auto& group : groups) {
+        for (const auto& change : group.changes) {
+            set_status(change.desired, {State::planned, "DryRun", "spec.dryRun: nothing is written", {}, true});
+            outstanding(change);
+        }
+    }
+}
+
+// What was known of these names is about to be known anew.
+void ZoneRunner::begin(const Round& round) {
+    const auto now = around_.clock.monotonic();
+    while (!deletions_.empty() && deletions_.front().first + limits_.guard_window <= now) deletions_.pop_front();
+    if (round.whole) {
+        owned_ = round.plan.owned;
+        replan_all_ = false;
+        book_.touched().clear();
+        skips_.clear();
+        problems_.clear();
+        outstanding_.clear();
+    }
+    for (const auto& name : round.names) {
+        skips_.erase(name);
+        problems_.erase(name);
+        outstanding_.erase(name);
+    }
+    for (const auto& problem : round.read.problems) {
+        around_.log.warn("ownership records contradict each other", {{"zone", order_.key}, {"what", problem}});
     }
 }
 
 // Everything that needs no change is in step; what is left alone is told why.
 void ZoneRunner::tell_settled(const Round& round) {
-    std::vector<bool> other(round.origins.size());
+    std::vector<bool> other(book_.desired().size());
     for (const auto& change : round.plan.changes) {
         if (change.desired != plan::no_index) other[change.desired] = true;
     }
@@ -146,25 +162,36 @@ void ZoneRunner::tell_settled(const Round& round) {
         ++skips_[plan::normal_name(skip.endpoint.dns_name)];
         if (skip.desired == plan::no_index) continue;
         other[skip.desired] = true;
-        set_status(round, skip.desired, {State::skipped, skip.reason, skip.message, {}, true});
+        set_status(skip.desired, {State::skipped, skip.reason, skip.message, {}, true});
     }
-    for (std::size_t i = 0; i < other.size(); ++i) {
-        if (!other[i]) set_status(round, i, {State::applied, {}, {}, {}, true});
+    const EndpointStatus in_step{State::applied, {}, {}, {}, true};
+    if (round.whole) {
+        for (std::size_t i = 0; i < other.size(); ++i) {
+            if (!other[i]) set_status(i, in_step);
+        }
+        for (const auto& [name, list] : book_.unfit()) tell_unfit(name, list);
     }
-    for (const auto& [origin, error] : round.unfit) {
-        auto* wanted = book_.find(origin.record);
-        if (wanted == nullptr) continue;
-        ++skips_[plan::normal_name(wanted->order.endpoints[origin.endpoint].dns_name)];
-        const EndpointStatus status{
-            State::skipped, error.code == Errc::unsupported ? "Unsupported" : "Invalid", error.text(), {}, true};
-        if (wanted->statuses[origin.endpoint] == status) continue;
-        wanted->statuses[origin.endpoint] = status;
-        report_record(origin.record);
+    for (const auto& name : round.names) {
+        for (const auto i : book_.desired_at(name)) {
+            if (!other[i]) set_status(i, in_step);
+        }
+        if (const auto found = book_.unfit().find(name); found != book_.unfit().end()) tell_unfit(name, found->second);
+    }
+}
+
+void ZoneRunner::tell_unfit(const std::string& name, const std::vector<ZoneBook::Unfit>& list) {
+    for (const auto& unfit : list) {
+        ++skips_[name];
+        set_status(unfit.origin, {State::skipped,
+                                  unfit.error.code == Errc::unsupported ? "Unsupported" : "Invalid",
+                                  unfit.error.text(),
+                                  {},
+                                  true});
     }
 }
 
 // What the provider gives back otherwise than we write it is not written for ever.
-void ZoneRunner::leave_stubborn(Round& round, const Names& names) {
+void ZoneRunner::leave_stubborn(Round& round) {
     const auto now = around_.clock.monotonic();
     std::set<RowKey> changing;
     std::erase_if(round.plan.changes, [&](const plan::Change& change) {
@@ -187,7 +214,7 @@ void ZoneRunner::leave_stubborn(Round& round, const Names& names) {
         }
         const auto message = fmt::format("{} {}: {}; written {} times, left alone for an hour or until it changes",
                                          key.first, change.after->record_type, told(change), written.times);
-        set_status(round, change.desired, {State::refused, "NotConverging", message, {}, true});
+        set_status(change.desired, {State::refused, "NotConverging", message, {}, true});
         problems_[key.first] = message;
         outstanding(change);
         return true;
@@ -195,16 +222,16 @@ void ZoneRunner::leave_stubborn(Round& round, const Names& names) {
     // Seen as written: in a whole reading, or in one of its own names.
     std::erase_if(written_, [&](const auto& each) {
         const auto& name = each.first.first;
-        return !changing.contains(each.first) && names.contains(name) && (round.whole || fresh_.contains(name));
+        return !changing.contains(each.first) && round.looked_at(name) && (round.fresh || fresh_.contains(name));
     });
     fresh_.clear();
 }
 
-void ZoneRunner::hold(const Round& round, const plan::Guarded& guarded) {
+void ZoneRunner::hold(const plan::Guarded& guarded) {
     held_names_.clear();
     for (const auto& change : guarded.held) {
         held_names_.insert(plan::normal_name(change.subject().dns_name));
-        set_status(round, change.desired, {State::held, guarded.reason, guarded.message, {}, true});
+        set_status(change.desired, {State::held, guarded.reason, guarded.message, {}, true});
         outstanding(change);
     }
     if (!guarded.reason.empty() && guarded.digest != held_digest_) {
@@ -219,7 +246,7 @@ void ZoneRunner::outstanding(const plan::Change& change) {
     ++outstanding_[plan::normal_name(change.subject().dns_name)][static_cast<std::size_t>(change.action)];
 }
 
-void ZoneRunner::apply(const Round& round, std::vector<plan::ChangeGroup> groups) {
+void ZoneRunner::apply(std::vector<plan::ChangeGroup> groups) {
     const auto now = around_.clock.monotonic();
     // What was refused is not sent again as it was until its time has come.
     std::erase_if(groups, [&](const plan::ChangeGroup& group) {
@@ -238,7 +265,7 @@ void ZoneRunner::apply(const Round& round, std::vector<plan::ChangeGroup> groups
         bool unavailable = false;
         for (std::size_t i = 0; i < count; ++i) {
             const auto& outcome = i < outcomes.size() ? outcomes[i] : no_outcome;
-            conclude(round, groups[from + i], outcome);
+            conclude(groups[from + i], outcome);
             if (outcome.state == provider::Outcome::State::applied) written.push_back(&groups[from + i]);
             unavailable = unavailable || outcome.state == provider::Outcome::State::unavailable;
         }
@@ -252,11 +279,11 @@ void ZoneRunner::apply(const Round& round, std::vector<plan::ChangeGroup> groups
     for (const auto* group : written) read_again(*group);
 }
 
-void ZoneRunner::conclude(const Round& round, const plan::ChangeGroup& group, const provider::Outcome& outcome) {
+void ZoneRunner::conclude(const plan::ChangeGroup& group, const provider::Outcome& outcome) {
     using Outcome = provider::Outcome::State;
     const auto name = plan::normal_name(group.name);
     const auto tell = [&](const EndpointStatus& status) {
-        for (const auto& change : group.changes) set_status(round, change.desired, status);
+        for (const auto& change : group.changes) set_status(change.desired, status);
     };
     const auto again = [&] {
         auto& attempt = attempts_[name];
@@ -271,7 +298,7 @@ void ZoneRunner::conclude(const Round& round, const plan::ChangeGroup& group, co
     switch (outcome.state) {
         case Outcome::applied:
             attempts_.erase(name);
-            book_.apply(group, *registry_);
+            book_.present.apply(group, *registry_);
             note_written(group);
             tell({State::applied, {}, {}, outcome.change_id, !supports_.change_states || outcome.change_id.empty()});
             break;
@@ -315,25 +342,23 @@ void ZoneRunner::note_written(const plan::ChangeGroup& group) {
     if (deleted != 0) deletions_.emplace_back(around_.clock.monotonic(), deleted);
 }
 
-void ZoneRunner::set_status(const Round& round, std::size_t desired, const EndpointStatus& status) {
+void ZoneRunner::set_status(std::size_t desired, const EndpointStatus& status) {
     if (desired == plan::no_index) return;
-    for (const auto& origin : round.origins[desired]) {
-        auto* wanted = book_.find(origin.record);
-        if (wanted == nullptr) continue;
-        auto& present = wanted->statuses[origin.endpoint];
-        auto next = status;
-        if (next.state == State::applied && next.change_id.empty() && present.state == State::applied) {
-            next.change_id = present.change_id;  // still as that change left it
-            next.in_sync = present.in_sync;
-        }
-        if (!next.change_id.empty() && !next.in_sync) {
-            pending_[next.change_id].insert(origin.record);
-            if (!follow_at_) follow_at_ = around_.clock.monotonic() + limits_.follow_every;
-        }
-        if (present == next) continue;
-        present = std::move(next);
-        report_record(origin.record);
+    for (const auto& origin : book_.origins(desired)) set_status(origin, status);
+}
+
+void ZoneRunner::set_status(const ZoneBook::Origin& origin, const EndpointStatus& status) {
+    auto& present = origin.status();
+    // Still as the last change left it.
+    if (status.state == State::applied && status.change_id.empty() && present.state == State::applied) return;
+    if (present == status) return;
+    present = status;
+    const auto& key = origin.record->order.key;
+    if (!status.change_id.empty() && !status.in_sync) {
+        pending_[status.change_id].insert(key);
+        if (!follow_at_) follow_at_ = around_.clock.monotonic() + limits_.follow_every;
     }
+    report_record(key);
 }
 
 void ZoneRunner::report_record(const std::string& key) { news_.insert(key); }

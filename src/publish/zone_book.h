@@ -1,19 +1,23 @@
-// What is wanted in a zone and what is there, by name, so that a change of one record looks at its own names only.
-// Names are in plan::normal_name form. Used by ZoneRunner; one thread at a time.
+// What is wanted in a zone, by record and by name, and what is there. What is wanted is kept in the form in which the
+// provider will have it ("prepared"), in one list that the planner takes as it is; a change prepares its own names
+// again. Names are in plan::normal_name form. Used by ZoneRunner; one thread at a time.
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <map>
 #include <set>
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
+#include "base/id_table.h"
 #include "dns/endpoint.h"
 #include "plan/change.h"
-#include "plan/registry.h"
 #include "publish/order.h"
+#include "publish/present_sets.h"
 
 namespace fairlead::publish {
 
@@ -35,18 +39,27 @@ struct EndpointStatus {
     bool operator==(const EndpointStatus&) const = default;
 };
 
-// An endpoint of a DNSRecord: where something that is wanted comes from.
-struct Origin {
-    std::string record;
-    std::size_t endpoint = 0;
-    auto operator<=>(const Origin&) const = default;  // NOLINT(modernize-use-nullptr): its mistake about <=>
-};
-
 class ZoneBook {
 public:
     struct Wanted {
         RecordOrder order;
         std::vector<EndpointStatus> statuses;  // one per endpoint
+    };
+    // An endpoint of a record: where something that is wanted comes from.
+    struct Origin {
+        Wanted* record = nullptr;  // as long as the record is there
+        std::size_t endpoint = 0;
+        [[nodiscard]] const dns::Endpoint& stated() const { return record->order.endpoints[endpoint]; }
+        [[nodiscard]] EndpointStatus& status() const { return record->statuses[endpoint]; }
+    };
+    // Several origins: sets that were flattened into one.
+    struct Prepared {
+        plan::Desired desired;
+        std::vector<Origin> origins;
+    };
+    struct Unfit {
+        Origin origin;
+        Error error;  // why the provider cannot have it
     };
 
     // --- wanted ---
@@ -58,38 +71,41 @@ public:
     [[nodiscard]] std::vector<Origin> wanted_at(std::string_view name) const;
     [[nodiscard]] std::size_t wanted() const { return wanted_endpoints_; }
 
-    // --- there ---
-    void set_present(std::vector<dns::Endpoint> endpoints, const plan::Registry& registry);
-    // What was read of exactly these names.
-    void replace_present(const std::vector<std::string>& names, std::vector<dns::Endpoint> endpoints,
-                         const plan::Registry& registry);
-    void apply(const plan::ChangeGroup& group, const plan::Registry& registry);
-    // What has to be known to judge these names: their records, every TXT set that may say who owns them, and the
-    // records of other names that such a set may speak of instead.
-    [[nodiscard]] std::vector<dns::Endpoint> present_around(const std::vector<std::string>& names,
-                                                            const plan::Registry& registry) const;
-    [[nodiscard]] std::size_t present() const { return present_endpoints_; }
+    // --- prepared ---
+    // Names whose wishes have changed since they were prepared.
+    [[nodiscard]] Names take_unprepared() { return std::exchange(unprepared_, {}); }
+    void set_prepared(const std::string& name, std::vector<Prepared> prepared, std::vector<Unfit> unfit);
+    // Of another provider, all of it would be otherwise.
+    void forget_prepared();
+    // The planner's list; the index of an entry stays until names are put, removed or prepared.
+    [[nodiscard]] const std::vector<plan::Desired>& desired() const { return desired_; }
+    [[nodiscard]] const std::vector<Origin>& origins(std::size_t index) const { return origins_[index]; }
+    [[nodiscard]] std::vector<std::size_t> desired_at(std::string_view name) const;
+    [[nodiscard]] const std::map<std::string, std::vector<Unfit>, std::less<>>& unfit() const { return unfit_; }
 
     // --- what to look at ---
     // Names of records whose wish or state has changed since.
     [[nodiscard]] Names& touched() { return touched_; }
     [[nodiscard]] const Names& touched() const { return touched_; }
-    // Every name that is wanted or there.
-    [[nodiscard]] Names all_names() const;
+
+    PresentSets present;
 
 private:
-    void insert(dns::Endpoint endpoint, const plan::Registry& registry);
-    void erase(const dns::Endpoint& endpoint, const plan::Registry& registry);
-    void link(const dns::Endpoint& endpoint, std::string_view at, const plan::Registry& registry);
-    void unlink(const dns::Endpoint& endpoint, std::string_view at, const plan::Registry& registry);
+    struct Hash {
+        using is_transparent = void;
+        std::size_t operator()(std::string_view text) const { return std::hash<std::string_view>{}(text); }
+    };
+    void change(const std::string& name);
+    void drop_prepared(std::string_view name);
 
     std::map<std::string, Wanted, std::less<>> records_;
-    std::map<std::string, std::vector<Origin>, std::less<>> wanted_;  // by name
+    std::unordered_map<std::string, std::vector<Origin>, Hash, std::equal_to<>> wanted_;  // by name
     std::size_t wanted_endpoints_ = 0;
-    std::map<std::string, std::vector<dns::Endpoint>, std::less<>> present_;  // by their own name
-    std::map<std::string, Names, std::less<>> owner_names_;  // by record name: where its ownership records stand
-    std::size_t present_endpoints_ = 0;
-    Names touched_;
+    std::vector<plan::Desired> desired_;
+    std::vector<std::vector<Origin>> origins_;                      // of desired_
+    IdTable desired_ids_;                                           // by name: index of desired_
+    std::map<std::string, std::vector<Unfit>, std::less<>> unfit_;  // by name
+    Names unprepared_, touched_;
 };
 
 }  // namespace fairlead::publish

@@ -44,27 +44,15 @@ dns::Claimant claimant_of(const RecordOrder& record, std::size_t endpoint) {
     return claimant;
 }
 
-void append(plan::Plan& all, plan::Plan part, std::size_t offset) {
-    for (auto& change : part.changes) {
-        if (change.desired != plan::no_index) change.desired += offset;
-        all.changes.push_back(std::move(change));
-    }
-    for (auto& skip : part.skipped) {
-        if (skip.desired != plan::no_index) skip.desired += offset;
-        all.skipped.push_back(std::move(skip));
-    }
-    all.owned += part.owned;
-}
-
 }  // namespace
 
-void ZoneRunner::flatten_claims(std::vector<Claimed>& claims) const {
+void ZoneRunner::flatten_claims(std::vector<Prepared>& claims) const {
     std::vector<plan::Desired> wanted;
     wanted.reserve(claims.size());
     for (const auto& claim : claims) wanted.push_back(claim.desired);
-    std::vector<Claimed> flat;
+    std::vector<Prepared> flat;
     for (auto& each : provider::flatten(wanted, supports_, order_.settings.default_ttl)) {
-        Claimed claimed{std::move(each.desired), {}};
+        Prepared claimed{std::move(each.desired), {}};
         for (const auto from : each.from) {
             const auto& origins = claims[from].origins;
             claimed.origins.insert(claimed.origins.end(), origins.begin(), origins.end());
@@ -88,103 +76,101 @@ plan::Options ZoneRunner::options() const {
     return options;
 }
 
-void ZoneRunner::add_wanted(const std::string& name, plan::Options& options, Round& round,
-                            std::vector<plan::Desired>& desired) const {
-    std::vector<Claimed> claims;
+// What is wanted at the name, in the form in which the provider will have it.
+void ZoneRunner::prepare(const std::string& name) {
+    std::vector<Prepared> claims, fits;
+    std::vector<ZoneBook::Unfit> unfit;
     for (const auto& origin : book_.wanted_at(name)) {
-        const auto& record = book_.records().find(origin.record)->second.order;
-        auto endpoint = checked(record.endpoints[origin.endpoint], origin.endpoint, order_.settings.apex);
+        const auto& record = origin.record->order;
+        auto endpoint = checked(origin.stated(), origin.endpoint, order_.settings.apex);
         if (endpoint) {
             plan::set_label(*endpoint, plan::resource_label, "dnsrecord/" + record.key);
             claims.push_back({{std::move(*endpoint), claimant_of(record, origin.endpoint)}, {origin}});
         } else {
-            round.unfit.emplace_back(origin, endpoint.error());
-            options.unsure_names.insert(name);
+            unfit.push_back({origin, endpoint.error()});
         }
     }
     std::sort(claims.begin(), claims.end(),
-              [](const Claimed& a, const Claimed& b) { return a.desired.source < b.desired.source; });
+              [](const Prepared& a, const Prepared& b) { return a.desired.source < b.desired.source; });
     if (order_.settings.policies == provider::PolicyHandling::flatten) flatten_claims(claims);
     for (const auto& claim : claims) {
         for (const auto& part : provider_->expand(claim.desired.endpoint)) {
             auto fit = provider_->canonicalise(part);
             if (!fit) {
-                for (const auto& origin : claim.origins) round.unfit.emplace_back(origin, fit.error());
-                options.unsure_names.insert(name);
+                for (const auto& origin : claim.origins) unfit.push_back({origin, fit.error()});
                 break;
             }
             // Labels are ours to keep, whatever a provider makes of the rest.
             fit->labels = claim.desired.endpoint.labels;
-            desired.push_back({std::move(*fit), claim.desired.source});
-            round.origins.push_back(claim.origins);
+            fits.push_back({{std::move(*fit), claim.desired.source}, claim.origins});
         }
+    }
+    book_.set_prepared(name, std::move(fits), std::move(unfit));
+}
+
+void ZoneRunner::prepare_all() {
+    for (const auto& name : book_.take_unprepared()) prepare(name);
+}
+
+// Ownership records that need mending at names where nothing else changes.
+void ZoneRunner::add_repairs(Round& round) const {
+    if (order_.policy != plan::Policy::sync) return;
+    Names changed;
+    for (const auto& change : round.plan.changes) changed.insert(plan::normal_name(change.subject().dns_name));
+    for (auto& group : registry_->repair(round.read)) {
+        const auto name = plan::normal_name(group.name);
+        if (round.looked_at(name) && !changed.contains(name)) round.repairs.push_back(std::move(group));
     }
 }
 
-void ZoneRunner::plan_chunk(const std::vector<std::string>& names, const plan::Options& options, bool whole,
-                            Round& round) const {
-    auto read = registry_->read(book_.present_around(names, *registry_));
-    const auto ours = [&](const std::string& name) {
-        return std::binary_search(names.begin(), names.end(), plan::normal_name(name));
-    };
-    // Others were needed to tell whose a text is.
-    std::erase_if(read.records, [&](const dns::Endpoint& endpoint) { return !ours(endpoint.dns_name); });
-    auto here = options;
-    std::vector<plan::Desired> desired;
-    const auto offset = round.origins.size();
-    for (const auto& name : names) add_wanted(name, here, round, desired);
-    auto part = plan::plan(read.records, desired, here);
-    if (whole && options.policy == plan::Policy::sync) {
-        Names changed;
-        for (const auto& change : part.changes) changed.insert(plan::normal_name(change.subject().dns_name));
-        for (auto& group : registry_->repair(read)) {
-            const auto name = plan::normal_name(group.name);
-            if (ours(group.name) && !changed.contains(name)) round.repairs.push_back(std::move(group));
-        }
-    }
-    append(round.plan, std::move(part), offset);
-    std::move(read.problems.begin(), read.problems.end(), std::back_inserter(round.problems));
-}
-
-ZoneRunner::Round ZoneRunner::plan_names(const Names& names, bool whole, const plan::Options& options) const {
+ZoneRunner::Round ZoneRunner::plan_all(std::vector<dns::Endpoint> present, plan::Options options) const {
     Round round;
-    round.whole = whole;
-    std::vector<std::string> chunk;
-    for (auto at = names.begin(); at != names.end();) {
-        chunk.clear();
-        while (at != names.end() && chunk.size() < limits_.chunk_names) chunk.push_back(*at++);
-        plan_chunk(chunk, options, whole, round);
+    round.whole = true;
+    round.read = registry_->read(std::move(present));
+    for (const auto& [name, unfit] : book_.unfit()) options.unsure_names.insert(name);
+    round.plan = plan::plan(round.read.records, book_.desired(), options);
+    add_repairs(round);
+    return round;
+}
+
+ZoneRunner::Round ZoneRunner::plan_some(Names names, plan::Options options) const {
+    Round round;
+    const std::vector<std::string> list(names.begin(), names.end());
+    round.names = std::move(names);
+    round.read = registry_->read(book_.present.around(list, *registry_));
+    // Others were needed to tell whose a text is.
+    std::vector<dns::Endpoint> records;
+    for (const auto& endpoint : round.read.records) {
+        if (round.names.contains(plan::normal_name(endpoint.dns_name))) records.push_back(endpoint);
+    }
+    std::vector<plan::Desired> desired;
+    std::vector<std::size_t> indices;
+    for (const auto& name : list) {
+        if (book_.unfit().contains(name)) options.unsure_names.insert(name);
+        for (const auto index : book_.desired_at(name)) {
+            desired.push_back(book_.desired()[index]);
+            indices.push_back(index);
+        }
+    }
+    round.plan = plan::plan(records, desired, options);
+    for (auto& change : round.plan.changes) {
+        if (change.desired != plan::no_index) change.desired = indices[change.desired];
+    }
+    for (auto& skip : round.plan.skipped) {
+        if (skip.desired != plan::no_index) skip.desired = indices[skip.desired];
     }
     return round;
 }
 
 // By name, with the ownership records that have to land together. Left out is what cannot have any.
-std::vector<plan::ChangeGroup> ZoneRunner::groups_of(const std::vector<plan::Change>& changes,
+std::vector<plan::ChangeGroup> ZoneRunner::groups_of(std::vector<plan::Change> changes, const Round& round,
                                                      std::vector<plan::Skip>& left_out) const {
-    std::vector<plan::ChangeGroup> groups;
-    for (std::size_t from = 0; from < changes.size();) {
-        std::vector<plan::Change> part;
-        std::vector<std::string> names;
-        std::size_t to = from;
-        for (; to < changes.size(); ++to) {
-            auto name = plan::normal_name(changes[to].subject().dns_name);
-            if (names.empty() || names.back() != name) {
-                if (names.size() == limits_.chunk_names) break;
-                names.push_back(std::move(name));
-            }
-            part.push_back(changes[to]);
-            auto& change = part.back();
-            if (change.after && !change.after->ttl) {
-                change.after->ttl = change.before ? change.before->ttl : order_.settings.default_ttl;
-            }
-        }
-        std::sort(names.begin(), names.end());
-        const auto read = registry_->read(book_.present_around(names, *registry_));
-        auto completed = registry_->complete(part, read, &left_out);
-        std::move(completed.begin(), completed.end(), std::back_inserter(groups));
-        from = to;
+    if (changes.empty()) return {};
+    for (auto& change : changes) {
+        if (!change.after || change.after->ttl) continue;
+        change.after->ttl = change.before ? change.before->ttl : order_.settings.default_ttl;
     }
-    return groups;
+    return registry_->complete(changes, round.read, &left_out);
 }
 
 Preview ZoneRunner::preview(const std::vector<plan::OwnershipOrder>& orders, bool refresh) {
@@ -195,28 +181,32 @@ Preview ZoneRunner::preview(const std::vector<plan::OwnershipOrder>& orders, boo
         return preview;
     }
     if (refresh || !read_) {
-        if (!read_zone()) {
+        auto listing = read_zone();
+        if (!listing) {
             preview.error = error_;
             return preview;
         }
-        auto names = book_.all_names();
-        book_.touched().merge(names);
+        book_.present.assign(std::move(*listing), *registry_);
+        replan_all_ = true;
     }
+    prepare_all();
     auto wished = options();
     wished.orders.insert(wished.orders.end(), orders.begin(), orders.end());
-    auto round = plan_names(book_.all_names(), true, wished);
-    for (const auto& [origin, error] : round.unfit) {
-        const auto& record = book_.records().find(origin.record)->second.order;
-        round.plan.skipped.push_back({record.endpoints[origin.endpoint], "Unfit",
-                                      fmt::format("DNSRecord {}: {}", origin.record, error.text()), plan::no_index});
+    auto round = plan_all(book_.present.all(), std::move(wished));
+    for (const auto& [name, list] : book_.unfit()) {
+        for (const auto& unfit : list) {
+            round.plan.skipped.push_back(
+                {unfit.origin.stated(), "Unfit",
+                 fmt::format("DNSRecord {}: {}", unfit.origin.record->order.key, unfit.error.text()), plan::no_index});
+        }
     }
     const auto recent = recent_deletions(around_.clock.monotonic());
     const plan::GuardState state{round.plan.owned + recent, recent, book_.wanted() == 0, order_.source_problem,
                                  order_.approved};
     preview.guarded = plan::guard(std::move(round.plan), order_.guard, state);
-    preview.groups = groups_of(preview.guarded.go.changes, preview.guarded.go.skipped);
+    preview.groups = groups_of(preview.guarded.go.changes, round, preview.guarded.go.skipped);
     std::move(round.repairs.begin(), round.repairs.end(), std::back_inserter(preview.groups));
-    preview.problems = std::move(round.problems);
+    preview.problems = std::move(round.read.problems);
     preview.failed.assign(problems_.begin(), problems_.end());
     preview.read_at = read_at_;
     preview.error = error_;

@@ -62,8 +62,8 @@ void ZoneRunner::set_order(ZoneOrder order) {
         written_.clear();
         pending_.clear();
     }
-    auto names = book_.all_names();
-    book_.touched().merge(names);
+    replan_all_ = true;
+    book_.forget_prepared();
 }
 
 void ZoneRunner::put_record(RecordOrder record) {
@@ -87,7 +87,12 @@ Step ZoneRunner::run() {
     retry_at_.reset();
     if (!provider_ && !make_provider()) return next();
     if (must_read_ || now >= full_due_) {
-        if (read_zone()) work(book_.all_names(), true);
+        if (auto listing = read_zone()) {
+            prepare_all();
+            auto round = plan_all(std::move(*listing), options());
+            round.fresh = true;
+            carry_out(std::move(round));
+        }
         return next();
     }
     if (!reread_.empty()) {
@@ -104,7 +109,7 @@ Step ZoneRunner::run() {
     for (const auto& [name, attempt] : attempts_) {
         if (attempt.not_before <= now) book_.touched().insert(name);
     }
-    if (book_.touched().empty()) {
+    if (book_.touched().empty() && !replan_all_) {
         follow();
         return next();
     }
@@ -113,10 +118,14 @@ Step ZoneRunner::run() {
     }
     changed_at_.reset();
     settle_from_.reset();
-    auto names = std::move(book_.touched());
-    book_.touched().clear();
+    prepare_all();
+    if (replan_all_ || book_.touched().size() > limits_.many_names) {
+        carry_out(plan_all(book_.present.all(), options()));
+        return next();
+    }
+    auto names = std::exchange(book_.touched(), {});
     names.insert(held_names_.begin(), held_names_.end());
-    work(names, false);
+    carry_out(plan_some(std::move(names), options()));
     return next();
 }
 
@@ -131,7 +140,7 @@ Step ZoneRunner::next() const {
         due = full_due_;
         for (const auto& [name, attempt] : attempts_) earliest(due, attempt.not_before);
         if (follow_at_) earliest(due, *follow_at_);
-        if (!book_.touched().empty()) {
+        if (!book_.touched().empty() || replan_all_) {
             earliest(due, changed_at_ ? std::min(*changed_at_ + limits_.settle, *settle_from_ + limits_.settle_at_most)
                                       : now);
         }
@@ -160,16 +169,16 @@ bool ZoneRunner::make_provider() {
     registry_.emplace(std::move(*registry));
     provider_ = std::move(*made);
     supports_ = provider_->supports();
+    book_.forget_prepared();
     return true;
 }
 
-bool ZoneRunner::read_zone() {
+std::optional<std::vector<dns::Endpoint>> ZoneRunner::read_zone() {
     auto listing = provider_->list(std::nullopt);
     if (!listing) {
         failed(listing.error(), "reading the zone");
-        return false;
+        return std::nullopt;
     }
-    book_.set_present(std::move(listing->endpoints), *registry_);
     reread_.clear();
     replan_.clear();
     must_read_ = false;
@@ -182,7 +191,7 @@ bool ZoneRunner::read_zone() {
     const auto resync = std::chrono::nanoseconds(order_.resync);
     const auto jitter = resync / 1'000 * static_cast<std::int64_t>(around_.random.next() % 100);
     full_due_ = around_.clock.monotonic() + resync - jitter;
-    return true;
+    return std::move(listing->endpoints);
 }
 
 bool ZoneRunner::read_names(const Names& names) {
@@ -193,7 +202,7 @@ bool ZoneRunner::read_names(const Names& names) {
         failed(listing.error(), "reading names");
         return false;
     }
-    book_.replace_present(list, std::move(listing->endpoints), *registry_);
+    book_.present.replace(list, std::move(listing->endpoints), *registry_);
     return true;
 }
 

@@ -28,7 +28,7 @@
 namespace fairlead::publish {
 
 struct RunnerLimits {
-    std::size_t chunk_names = 4'096;         // planned at once: bounds the memory of a full round
+    std::size_t many_names = 20'000;         // above it the whole zone is planned anew
     std::size_t batch_groups = 1'000;        // per call of apply
     std::size_t reread_names = 200;          // more are read with the whole zone
     int stubborn_after = 3;                  // writes of one record that the provider gave back otherwise
@@ -74,10 +74,7 @@ public:
 
 private:
     struct Round;
-    struct Claimed {
-        plan::Desired desired;
-        std::vector<Origin> origins;
-    };
+    using Prepared = ZoneBook::Prepared;
     struct Attempt {  // of a name whose changes the provider refused
         int failures = 0;
         std::string digest, message;
@@ -91,7 +88,7 @@ private:
     using RowKey = std::pair<std::string, std::string>;  // name, "TYPE/identifier"
 
     bool make_provider();
-    bool read_zone();
+    std::optional<std::vector<dns::Endpoint>> read_zone();
     bool read_names(const Names& names);
     void read_again(const plan::ChangeGroup& group);
     void failed(const Error& error, std::string_view what);
@@ -99,25 +96,28 @@ private:
     [[nodiscard]] std::size_t recent_deletions(MonotonicTime now) const;
 
     // zone_plan.cpp
-    [[nodiscard]] Round plan_names(const Names& names, bool whole, const plan::Options& options) const;
-    void plan_chunk(const std::vector<std::string>& names, const plan::Options& options, bool whole,
-                    Round& round) const;
-    void add_wanted(const std::string& name, plan::Options& options, Round& round,
-                    std::vector<plan::Desired>& desired) const;
-    void flatten_claims(std::vector<Claimed>& claims) const;
+    void prepare(const std::string& name);
+    void prepare_all();
+    void flatten_claims(std::vector<Prepared>& claims) const;
     [[nodiscard]] plan::Options options() const;
-    [[nodiscard]] std::vector<plan::ChangeGroup> groups_of(const std::vector<plan::Change>& changes,
+    [[nodiscard]] Round plan_all(std::vector<dns::Endpoint> present, plan::Options options) const;
+    [[nodiscard]] Round plan_some(Names names, plan::Options options) const;
+    void add_repairs(Round& round) const;
+    [[nodiscard]] std::vector<plan::ChangeGroup> groups_of(std::vector<plan::Change> changes, const Round& round,
                                                            std::vector<plan::Skip>& left_out) const;
     // zone_apply.cpp
-    void work(const Names& names, bool whole);
+    void carry_out(Round round);
+    void begin(const Round& round);
     void tell_settled(const Round& round);
-    void leave_stubborn(Round& round, const Names& names);
-    void hold(const Round& round, const plan::Guarded& guarded);
+    void tell_unfit(const std::string& name, const std::vector<ZoneBook::Unfit>& list);
+    void leave_stubborn(Round& round);
+    void hold(const plan::Guarded& guarded);
     void outstanding(const plan::Change& change);
-    void apply(const Round& round, std::vector<plan::ChangeGroup> groups);
-    void conclude(const Round& round, const plan::ChangeGroup& group, const provider::Outcome& outcome);
+    void apply(std::vector<plan::ChangeGroup> groups);
+    void conclude(const plan::ChangeGroup& group, const provider::Outcome& outcome);
     void note_written(const plan::ChangeGroup& group);
-    void set_status(const Round& round, std::size_t desired, const EndpointStatus& status);
+    void set_status(std::size_t desired, const EndpointStatus& status);
+    void set_status(const ZoneBook::Origin& origin, const EndpointStatus& status);
     void report_record(const std::string& key);
     [[nodiscard]] RecordReport record_report(const ZoneBook::Wanted& wanted) const;
     void follow();
@@ -132,11 +132,12 @@ private:
     provider::Supports supports_;
     ZoneBook book_;
 
-    bool read_ = false;      // the zone has been read at least once with these settings
-    bool must_read_ = true;  // the whole zone, before anything else
-    Names reread_;           // names to read again: not as we believed, or written just now
-    Names replan_;           // names of records to look at after that
-    Names fresh_;            // names that were read again since they were last planned
+    bool read_ = false;        // the zone has been read at least once with these settings
+    bool must_read_ = true;    // the whole zone, before anything else
+    bool replan_all_ = false;  // the order is another: every name is looked at, as it was last read
+    Names reread_;             // names to read again: not as we believed, or written just now
+    Names replan_;             // names of records to look at after that
+    Names fresh_;              // names that were read again since they were last planned
     std::optional<MonotonicTime> changed_at_, settle_from_;
     MonotonicTime full_due_;
     int failures_ = 0;
@@ -150,7 +151,6 @@ private:
     std::map<std::string, std::string> problems_;  // by name: what keeps it from being done; for the report
     // What is held back, of all names.
     Names held_names_;
-    std::vector<plan::Change> held_;
     std::string held_digest_, held_reason_, held_message_;
     std::map<std::string, std::size_t> skips_;                       // by name: how many
     std::map<std::string, std::array<std::size_t, 3>> outstanding_;  // by name: changes not made, by Action

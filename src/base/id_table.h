@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-namespace fairlead::dnsfeed {
+namespace fairlead {
 
 inline constexpr std::uint32_t no_id = 0xffffffff;
 
@@ -70,4 +70,4 @@ private:
     std::size_t size_ = 0;
 };
 
-}  // namespace fairlead::dnsfeed
+}  // namespace fairlead

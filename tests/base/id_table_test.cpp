@@ -1,12 +1,12 @@
 // Ids by hash, against the obvious.
-#include "dnsfeed/id_table.h"
+#include "base/id_table.h"
 
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
 #include <set>
 
-namespace fairlead::dnsfeed {
+namespace fairlead {
 namespace {
 
 RC_GTEST_PROP(IdTable, IsAMultimap, ()) {
@@ -38,4 +38,4 @@ RC_GTEST_PROP(IdTable, IsAMultimap, ()) {
 }
 
 }  // namespace
-}  // namespace fairlead::dnsfeed
+}  // namespace fairlead
