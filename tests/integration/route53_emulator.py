@@ -330,9 +330,12 @@ class Zone:
                  {"Name": self.name, "Type": "NS", "TTL": "172800",
                   "ResourceRecords": [s + "." for s in self.servers] or ["ns-0.awsdns-00.com."]}]
         self.sets = {key_of(made): made for made in first}
+        self.order = None  # of self.sets, while they stay
 
     def sorted(self):
-        return sorted(self.sets.values(), key=lambda made: (sort_name(made["Name"]), *key_of(made)[1:]))
+        if self.order is None:
+            self.order = sorted(self.sets.values(), key=lambda made: (sort_name(made["Name"]), *key_of(made)[1:]))
+        return self.order
 
     def find_alias(self, made, sets, zones):
         alias = made["AliasTarget"]
@@ -398,7 +401,7 @@ class Zone:
                 messages.append(message)
         if messages:
             raise Refusal(400, "InvalidChangeBatch", *messages)
-        self.sets = sets
+        self.sets, self.order = sets, None
 
     def one(self, action, made, sets, zones):
         key = key_of(made)
@@ -464,8 +467,11 @@ def check_signature(keys, method, target, headers, body, now):
     for part in (day, region, service, "aws4_request"):
         signing = hmac.new(signing, part.encode(), hashlib.sha256).digest()
     if not hmac.compare_digest(hmac.new(signing, to_sign.encode(), hashlib.sha256).hexdigest(), signature):
+        # The service shows what it has signed, tokens included: clients had better not repeat that.
         raise Refusal(403, "SignatureDoesNotMatch", "The request signature we calculated does not match the signature you "
-                      "provided. Check your AWS Secret Access Key and signing method.")
+                      "provided. Check your AWS Secret Access Key and signing method. Consult the service documentation for "
+                      f"details.\n\nThe Canonical String for this request should have been\n'{canonical}'\n\n"
+                      f"The String-to-Sign should have been\n'{to_sign}'\n")
     return key
 
 

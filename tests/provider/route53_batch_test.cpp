@@ -272,6 +272,7 @@ TEST(Route53Api, TriesAgainWhileThereIsAPoint) {
         {{{0, ""}}, 8, Errc::unavailable},
         {{{400, "InvalidInput"}}, 1, Errc::invalid},
         {{{403, "AccessDenied"}}, 1, Errc::invalid},
+        {{{403, "SomethingNew"}}, 1, Errc::invalid},
         {{{404, "NoSuchHostedZone"}}, 1, Errc::not_found},
         {{{403, "ExpiredToken"}}, 2, Errc::invalid},
     };

@@ -17,6 +17,7 @@ using namespace std::chrono_literals;
 constexpr unsigned max_tries = 8;
 constexpr std::chrono::nanoseconds first_pause = 250ms;
 constexpr std::chrono::nanoseconds longest_pause = 10s;
+constexpr auto patience = 60s;           // nothing is begun after that
 constexpr std::size_t max_said = 1'000;  // of what a server said, in a message
 
 // Too fast, or too much at once: the same request is good a moment later.
@@ -54,6 +55,16 @@ std::string shortened(std::string text) {
     return valid_utf8(text);
 }
 
+// What goes on behind the first line may be what was signed, tokens and all.
+void keep_first_lines(std::vector<std::string>& messages) {
+    for (auto& message : messages) message = message.substr(0, message.find('\n'));
+}
+
+// Keys that are lent for a while are others each time, but who lends them is one account.
+const std::string& account_of(const Credentials& credentials) {
+    return credentials.expires ? credentials.source : credentials.keys.access_key_id;
+}
+
 }  // namespace
 
 Place place_of(const std::string& endpoint, const std::string& region) {
@@ -88,10 +99,13 @@ std::chrono::nanoseconds Api::pause(unsigned tries) const {
 ApiError Api::error_of(const ApiRequest& request, const net::Response& response) const {
     auto said = parse_error(response.body);
     ApiError error{.error = {}, .code = std::move(said.code), .messages = std::move(said.messages)};
+    const bool whose = response.status == 401 || response.status == 403 || one_of(credential_codes, error.code) ||
+                       one_of(expired_codes, error.code);
+    if (whose) keep_first_lines(error.messages);
     auto text = shortened(error.messages.empty() ? std::string() : join(error.messages, "; "));
     const auto what = fmt::format("{}: status {}{}{}{}{}", request.operation, response.status,
                                   error.code.empty() ? "" : " ", error.code, text.empty() ? "" : ": ", text);
-    if (one_of(credential_codes, error.code) || one_of(expired_codes, error.code)) {
+    if (whose) {
         error.error = {Errc::invalid, "spec.dnsProviderSecretRef", what};
     } else if (error.code == "NoSuchHostedZone" || error.code == "NoSuchChange") {
         error.error = {Errc::not_found, {}, what};
@@ -148,10 +162,11 @@ Api::Answer Api::attempt(const ApiRequest& request, const Credentials& credentia
 ApiResult<std::string> Api::call(const ApiRequest& request) {
     bool renewed = false;
     Answer answer;
+    const auto began = surroundings_->clock.monotonic();
     for (unsigned tries = 0; tries < max_tries; ++tries) {
         const auto credentials = credentials_.get();
         if (!credentials) return tl::unexpected(ApiError{credentials.error(), {}, {}});
-        const auto& account = credentials->keys.access_key_id;
+        const auto& account = account_of(*credentials);
         const auto wait = budgets_->reserve(account, options_.requests_per_second, surroundings_->clock.monotonic());
         waited_.add(std::chrono::duration<double>(wait).count());
         if (wait.count() > 0 && !surroundings_->waiter.wait(wait))
@@ -170,8 +185,11 @@ ApiResult<std::string> Api::call(const ApiRequest& request) {
             case Answer::Kind::again:
                 break;
         }
-        if (tries + 1 == max_tries) break;
         const auto rest = pause(tries);
+        if (tries + 1 == max_tries || surroundings_->clock.monotonic() + rest - began > patience) {
+            answer.error.error.message += fmt::format(" ({} tries)", tries + 1);
+            break;
+        }
         // The whole account goes slower, not this zone alone.
         if (answer.throttled) budgets_->hold(account, surroundings_->clock.monotonic() + rest);
         surroundings_->log.debug(
@@ -180,7 +198,6 @@ ApiResult<std::string> Api::call(const ApiRequest& request) {
         if (!surroundings_->waiter.wait(rest))
             return tl::unexpected(ApiError{{Errc::unavailable, {}, "the server is stopping"}, {}, {}});
     }
-    answer.error.error.message += fmt::format(" ({} tries)", max_tries);
     return tl::unexpected(std::move(answer.error));
 }
 

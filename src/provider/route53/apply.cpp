@@ -11,6 +11,7 @@ namespace fairlead::provider::route53 {
 namespace {
 
 constexpr BatchLimits limits;
+constexpr std::size_t max_sends = 100;  // of one batch and what it is split into: seven bad records among a thousand
 
 bool same_but_labels(const dns::Endpoint& a, const dns::Endpoint& b) {
     return a.dns_name == b.dns_name && a.record_type == b.record_type && a.ttl == b.ttl &&
@@ -32,7 +33,8 @@ std::optional<std::string> clash_in(const Work& work) {
 
 Outcome::State state_of(const ApiError& error) {
     // Wrong keys are put right elsewhere: the change itself is as good as it was.
-    if (error.error.code == Errc::invalid && error.error.field.empty()) return Outcome::State::refused;
+    const bool said = !error.code.empty() && error.error.field.empty();
+    if (said && error.error.code == Errc::invalid) return Outcome::State::refused;
     return Outcome::State::unavailable;
 }
 
@@ -85,10 +87,16 @@ void Route53::send(std::vector<const Work*> works, std::vector<Outcome>& outcome
     // What is still to be tried, each list as one batch. A refusal makes lists shorter, so this ends.
     std::vector<std::vector<const Work*>> open;
     open.push_back(std::move(works));
-    while (!open.empty()) {
+    for (std::size_t sends = 0; !open.empty();) {
         auto batch = std::move(open.back());
         open.pop_back();
         if (batch.empty()) continue;
+        if (++sends > max_sends) {
+            for (const auto* work : batch) {
+                outcomes[work->group] = {Outcome::State::unavailable, {}, "too much was refused beside it"};
+            }
+            continue;
+        }
         const auto info = change(batch);
         if (info) {
             for (const auto* work : batch) outcomes[work->group] = {Outcome::State::applied, info->id, {}};
