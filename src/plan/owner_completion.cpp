@@ -302,7 +302,7 @@ OwnerResult<void> OwnerCompletion::write_ours(const OwnerGroup& group, std::vect
     }
     for (const auto& each : wanted) {
         if (!each.typed) continue;
-        if (const auto ok = alone(drafts.at(each.place, each.set_identifier), each.place); !ok) return ok;
+        if (auto ok = alone(drafts.at(each.place, each.set_identifier), each.place); !ok) return ok;
     }
     return {};
 }

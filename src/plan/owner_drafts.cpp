@@ -38,19 +38,20 @@ void OwnerDraft::remove(std::string_view target) {
 }
 
 OwnerDraft& OwnerDrafts::at(const std::string& place, const std::string& set_identifier) {
-    const auto [draft, made] = drafts_.try_emplace({place, set_identifier});
-    if (!made) return draft->second;
+    const auto [at, made] = drafts_.try_emplace({place, set_identifier});
+    auto& draft = at->second;
+    if (!made) return draft;
     const auto& there = present_.at(place);
     const auto take = [&](const std::vector<const dns::Endpoint*>& sets) {
         for (const auto* set : sets) {
-            if (draft->second.before != nullptr || set->record_type != "TXT") continue;
-            if (set->set_identifier == set_identifier) draft->second.before = set;
+            if (draft.before != nullptr || set->record_type != "TXT") continue;
+            if (set->set_identifier == set_identifier) draft.before = set;
         }
     };
     take(there.ownership);
     take(there.records);
-    if (draft->second.before != nullptr) draft->second.targets = draft->second.before->targets;
-    return draft->second;
+    if (draft.before != nullptr) draft.targets = draft.before->targets;
+    return draft;
 }
 
 OwnerDraft& OwnerDrafts::of(const dns::Endpoint& set) {
