@@ -208,6 +208,8 @@ Result<control::Again> DnsSources::reconcile(const control::Key& key) {
     count(key, !reading.problems.empty()    ? State::invalid
                : !reading.endpoints.empty() ? State::published
                                             : State::waiting);
+    // One that is on its way out makes no more records: whoever removes them first would never come to an end.
+    if (!(*subject)->metadata.deletion_timestamp.empty()) return Again::no();
     if (reading.problems.empty()) {
         if (auto written = write_records(**subject, records); !written) return fail(written.error());
         // The rest in another turn, so that controllers share the thread fairly.

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cstdlib>
 
 #include "base/text.h"
 #include "dns/choice.h"
@@ -228,7 +227,7 @@ bool is_degrees(std::string_view text, int limit) {
     };
     if (whole.empty() || whole.size() > 3 || fraction.size() > 2 || !all_digits(whole) || !all_digits(fraction))
         return false;
-    const auto number = *parse_int(whole);
+    const auto number = parse_int(whole).value_or(limit);
     const bool rest = fraction.find_first_not_of('0') != std::string_view::npos;
     return number < limit || (number == limit && !rest);
 }
@@ -267,7 +266,7 @@ Result<void> add_geoproximity(const Slots& slots, EndpointPolicy& policy) {
     }
     if (slots.has(near_bias)) {
         const auto number = parse_int(slots.value(near_bias));
-        if (!number || std::abs(*number) > max_bias) {
+        if (!number || *number < -max_bias || *number > max_bias) {
             return slots.bad(near_bias, fmt::format("\"{}\" is no number from -{} to {}", shown(slots.value(near_bias)),
                                                     max_bias, max_bias));
         }

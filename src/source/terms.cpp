@@ -251,8 +251,8 @@ std::optional<std::int64_t> parse_ttl(std::string_view text) {
         if (!part) return std::nullopt;
         total += *part;
     }
-    // Half a nanosecond up: 0.1 is no binary fraction.
-    return static_cast<std::int64_t>((total + 0.5) / 1e9);
+    // Half a nanosecond up: 0.1 is no binary fraction. What is far above any TTL stays so.
+    return static_cast<std::int64_t>(std::min((total + 0.5) / 1e9, 1e15));
 }
 
 Terms terms_of(const AnnotationSet& annotations, Reading& reading) {

@@ -210,6 +210,24 @@ TEST_F(DnsSourcesTest, RecordsFollowTheObjectAndGoWithIt) {
     EXPECT_EQ(records(), Lines{});
 }
 
+TEST_F(DnsSourcesTest, AnObjectOnItsWayOutMakesNoMoreRecords) {
+    put_service("web", "hostname: www.example.com", "192.0.2.1");
+    settle();
+    world.remove(std::string(services_path) + "/web", R"({"propagationPolicy":"Foreground"})");
+    settle();
+    EXPECT_EQ(records(), Lines{});
+    EXPECT_EQ(world.get(std::string(services_path) + "/web").code, 404);
+    put_service("held", "hostname: www.example.com", "192.0.2.1");
+    world.merge(std::string(services_path) + "/held", R"({"metadata":{"finalizers":["example.com/hold"]}})");
+    settle();
+    world.remove(std::string(services_path) + "/held");
+    settle();
+    EXPECT_EQ(records(), (Lines{"www.example.com A 192.0.2.1 <- Service held"})) << "it still answers";
+    world.merge(std::string(services_path) + "/held", R"({"metadata":{"finalizers":null}})");
+    settle();
+    EXPECT_EQ(records(), Lines{});
+}
+
 TEST_F(DnsSourcesTest, TwoServicesShareANameByWeight) {
     put_service("blue", "hostname: www.example.com; weight: 3; weight-scope: cluster; weight-suffix: blue",
                 "192.0.2.1");

@@ -427,6 +427,9 @@ TEST(Source, TtlAsExternalDnsReadsIt) {
         {"60s1", std::nullopt},
         {"0.1h", 360},
     };
+    std::string endless;
+    for (int i = 0; i < 50'000; ++i) endless += "999999999999h";
+    EXPECT_EQ(parse_ttl(endless), 1'000'000'000'000'000) << "far above any TTL, and no overflow";
     for (const auto& [text, seconds] : rows) EXPECT_EQ(parse_ttl(text), seconds) << '"' << text << '"';
 }
 
