@@ -7,6 +7,7 @@
 #include "json/value.h"
 #include "provider/rfc2136/rfc2136.h"
 #include "provider/route53/route53.h"
+#include "provider/zonefile/zonefile.h"
 #include "publish/preview_json.h"
 
 namespace fairlead {
@@ -56,13 +57,11 @@ void StoppableWaiter::stop() {
 
 PublishRole::PublishRole(const cli::ServeOptions& options, const Clock& clock, Random& random, Log& log,
                          Metrics& metrics)
-    : options_(options),
-      clock_(clock),
-      around_{clock, random, log, metrics, waiter_},
-      publisher_(providers_, around_) {
+    : options_(options), clock_(clock), around_{clock, random, log, metrics, waiter_}, publisher_(providers_, around_) {
     provider::route53::Options route53;
     route53.ambient_credentials = options.ambient_credentials;
     providers_.add("rfc2136", provider::rfc2136::maker(around_));
+    providers_.add("zonefile", provider::zonefile::maker(around_));
     providers_.add("route53", provider::route53::maker(around_, std::move(route53)));
 }
 

@@ -83,7 +83,10 @@ void fill_webhook(const ManagedZoneSpec& spec, provider::ZoneSettings& settings,
 }
 
 void fill_soa(const ManagedZoneSpec& spec, provider::ZoneSettings& settings) {
-    for (const auto& server : spec.name_servers) settings.name_servers.push_back(server.name);
+    for (const auto& server : spec.name_servers) {
+        settings.name_servers.push_back(server.name);
+        for (const auto& address : server.addresses) settings.name_servers.back() += " " + address;
+    }
     if (!spec.soa) return;
     const auto& soa = *spec.soa;
     if (!soa.primary_name_server.empty()) settings.soa["primaryNameServer"] = soa.primary_name_server;

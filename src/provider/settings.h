@@ -55,7 +55,7 @@ struct ZoneSettings {
     ZonefileSettings zonefile;
     WebhookSettings webhook;
     std::map<std::string, std::string> soa;  // parameters for providers that write the SOA: "mailbox", "refresh", ...
-    std::vector<std::string> name_servers;   // for the same
+    std::vector<std::string> name_servers;   // for the same: "ns1.example.com 192.0.2.53", addresses may be left out
     std::map<std::string, std::string> secret;  // of spec.dnsProviderSecretRef, decoded; never logged
     bool operator==(const ZoneSettings&) const = default;
 };
