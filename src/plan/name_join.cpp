@@ -3,21 +3,60 @@
 #include <algorithm>
 #include <array>
 #include <bit>
-#include <functional>
+#include <cstring>
 
 namespace fairlead::plan {
 namespace {
 
-constexpr std::size_t block = 16;  // names whose slots are fetched ahead: memory answers them side by side
+constexpr std::size_t block = 32;  // names that are looked up side by side: memory answers many as fast as one
 
 const std::string& name_of(const dns::Endpoint& endpoint) { return endpoint.dns_name; }
 const std::string& name_of(const Desired& desired) { return desired.endpoint.dns_name; }
-std::uint64_t hash_of(std::string_view name) { return std::hash<std::string_view>()(name); }
+
+// Both halves of a product depend on all bits of both factors.
+std::uint64_t mix(std::uint64_t a, std::uint64_t b) {
+    __extension__ using Wide = unsigned __int128;
+    const auto product = static_cast<Wide>(a) * b;
+    return static_cast<std::uint64_t>(product) ^ static_cast<std::uint64_t>(product >> 64U);
+}
+
+template <class Word>
+std::uint64_t word_at(const char* bytes) {
+    Word word = 0;
+    std::memcpy(&word, bytes, sizeof(word));
+    return word;
+}
+
+// For names of some ten bytes twice as fast as the standard one, which is half of what the join computes. Never leaves
+// the process.
+std::uint64_t hash_of(std::string_view name) {
+    constexpr std::uint64_t first = 0x9e3779b97f4a7c15U, second = 0xd6e8feb86659fd93U;
+    std::uint64_t hash = name.size() * first;
+    const char* end = name.data() + name.size();
+    std::uint64_t low = 0, high = 0;  // of what is left at the end; long names take some bytes twice
+    if (name.size() >= 16) {
+        for (const char* at = name.data(); end - at > 16; at += 16) {
+            hash = mix(word_at<std::uint64_t>(at) ^ second ^ hash, word_at<std::uint64_t>(at + 8) ^ first);
+        }
+        low = word_at<std::uint64_t>(end - 16);
+        high = word_at<std::uint64_t>(end - 8);
+    } else if (name.size() >= 8) {
+        low = word_at<std::uint64_t>(name.data());
+        high = word_at<std::uint64_t>(end - 8);
+    } else if (name.size() >= 4) {
+        low = word_at<std::uint32_t>(name.data());
+        high = word_at<std::uint32_t>(end - 4);
+    } else {
+        for (const char c : name) low = low << 8U | static_cast<unsigned char>(c);
+    }
+    return mix(mix(low ^ second ^ hash, high ^ first), second);
+}
 
 }  // namespace
 
 NameJoin::NameJoin(std::span<const dns::Endpoint> present, std::span<const Desired> desired) {
-    slots_.resize(std::bit_ceil(2 * (present.size() + desired.size()) + 1));
+    const auto items = present.size() + desired.size();
+    slots_.resize(std::bit_ceil(items + items / 2 + 2));
     groups_.reserve(std::max(present.size(), desired.size()));
     add(present, next_present_, &NameGroup::present);
     add(desired, next_desired_, &NameGroup::desired);
@@ -32,11 +71,11 @@ NameJoin::Slot& NameJoin::slot(std::string_view name, std::uint64_t hash) {
     }
 }
 
-std::uint32_t NameJoin::group_of(const NormalNames::Normal& name, std::uint64_t hash) {
-    auto& at = slot(name.text, hash);
+std::uint32_t NameJoin::group_of(std::string_view name, std::uint64_t hash) {
+    auto& at = slot(name, hash);
     if (at.group == no_item) {
         at = {static_cast<std::uint32_t>(hash >> 32U), static_cast<std::uint32_t>(groups_.size())};
-        groups_.push_back({.name = name.text, .valid = name.valid});
+        groups_.push_back({.name = name});
     }
     return at.group;
 }
@@ -49,20 +88,35 @@ NameGroup* NameJoin::find(std::string_view normal_name) {
 template <class Item>
 void NameJoin::add(std::span<const Item> items, std::vector<std::uint32_t>& next, std::uint32_t NameGroup::*last) {
     struct Hashed {
-        NormalNames::Normal name;
+        std::string_view name;
         std::uint64_t hash = 0;
+        std::uint32_t guess = no_item;  // the group that stands where this name should
     };
     next.resize(items.size(), no_item);
+    const std::size_t mask = slots_.size() - 1;
     std::array<Hashed, block> hashed;
     for (std::size_t from = 0; from < items.size(); from += block) {
         const auto count = std::min(block, items.size() - from);
-        for (std::size_t i = 0; i < count; ++i) {
-            const auto name = names_(name_of(items[from + i]));
-            hashed.at(i) = {name, hash_of(name.text)};
-            __builtin_prefetch(&slots_[hashed.at(i).hash & (slots_.size() - 1)]);
+        for (std::size_t i = from + block; i < std::min(from + 2 * block, items.size()); ++i) {
+            __builtin_prefetch(name_of(items[i]).data());
+        }
+        for (std::size_t i = from + 2 * block; i < std::min(from + 3 * block, items.size()); ++i) {
+            __builtin_prefetch(&name_of(items[i]));
         }
         for (std::size_t i = 0; i < count; ++i) {
-            auto& group = groups_[group_of(hashed.at(i).name, hashed.at(i).hash)];
+            const auto name = names_(name_of(items[from + i])).text;
+            hashed[i] = {name, hash_of(name), no_item};
+            __builtin_prefetch(&slots_[hashed[i].hash & mask]);
+        }
+        for (std::size_t i = 0; i < count; ++i) {
+            hashed[i].guess = slots_[hashed[i].hash & mask].group;
+            if (hashed[i].guess != no_item) __builtin_prefetch(&groups_[hashed[i].guess], 1);
+        }
+        for (std::size_t i = 0; i < count; ++i) {
+            if (hashed[i].guess != no_item) __builtin_prefetch(groups_[hashed[i].guess].name.data());
+        }
+        for (std::size_t i = 0; i < count; ++i) {
+            auto& group = groups_[group_of(hashed[i].name, hashed[i].hash)];
             const auto item = static_cast<std::uint32_t>(from + i);
             next[item] = group.*last;
             group.*last = item;

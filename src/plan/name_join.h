@@ -19,7 +19,6 @@ struct NameGroup {
     std::string_view name;            // normal
     std::uint32_t present = no_item;  // the last of each in its list; the others follow by next_...()
     std::uint32_t desired = no_item;
-    bool valid = true;     // a name that DNS can hold
     bool special = false;  // named by an order, or unsure
 };
 
@@ -41,13 +40,13 @@ private:
     };
     // The place of the name, or the free one where it belongs.
     Slot& slot(std::string_view name, std::uint64_t hash);
-    std::uint32_t group_of(const NormalNames::Normal& name, std::uint64_t hash);
+    std::uint32_t group_of(std::string_view name, std::uint64_t hash);
     template <class Item>
     void add(std::span<const Item> items, std::vector<std::uint32_t>& next, std::uint32_t NameGroup::*last);
 
     NormalNames names_;
     std::vector<NameGroup> groups_;
-    std::vector<Slot> slots_;  // a power of two, at most half full
+    std::vector<Slot> slots_;  // a power of two, at most two thirds full
     std::vector<std::uint32_t> next_present_, next_desired_;
 };
 

@@ -15,7 +15,6 @@ class NormalNames {
 public:
     struct Normal {
         std::string_view text;
-        bool valid = true;  // false: no DNS can hold it
     };
     Normal operator()(std::string_view name);
 

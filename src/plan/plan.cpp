@@ -5,6 +5,7 @@
 #include <map>
 #include <optional>
 
+#include "dns/name.h"
 #include "plan/judge.h"
 #include "plan/name_join.h"
 #include "plan/targets.h"
@@ -12,7 +13,18 @@
 namespace fairlead::plan {
 namespace {
 
+constexpr std::size_t max_known_types = 16;  // more than DNS has in use
 constexpr std::size_t max_quiet = 8;  // sets of one name that are compared pair by pair before the judge is asked
+
+// Names whose records are fetched from memory while earlier ones are compared: first the endpoints, then what they
+// point to. Wishes come in another order than records, so each would be waited for otherwise.
+constexpr std::size_t far_ahead = 24, near_ahead = 10;
+constexpr std::size_t cache_line = 64;
+
+void fetch(const dns::Endpoint& endpoint) {
+    const auto* bytes = static_cast<const char*>(static_cast<const void*>(&endpoint));
+    for (std::size_t at = 0; at < sizeof(endpoint); at += cache_line) __builtin_prefetch(bytes + at);
+}
 
 class Planner {
 public:
@@ -26,6 +38,8 @@ public:
         auto& groups = join_.groups();
         std::vector<std::uint32_t> loud;  // where there is anything to say
         for (std::uint32_t i = 0; i < groups.size(); ++i) {
+            if (i + far_ahead < groups.size()) fetch_items(groups[i + far_ahead]);
+            if (i + near_ahead < groups.size()) fetch_parts(groups[i + near_ahead]);
             plan.owned += owned(groups[i]);
             if (!quiet(groups[i])) loud.push_back(i);
         }
@@ -43,13 +57,33 @@ public:
 private:
     void read_orders();
     void fill(const NameGroup& group, NameCase& name) const;
-    [[nodiscard]] std::size_t owned(const NameGroup& group) const;
-    [[nodiscard]] bool quiet(const NameGroup& group) const;
+    [[nodiscard]] std::size_t owned(const NameGroup& group);
+    [[nodiscard]] bool quiet(const NameGroup& group);
+    void fetch_items(const NameGroup& group) const {
+        if (group.present != no_item) fetch(present_[group.present]);
+        if (group.desired != no_item) fetch(desired_[group.desired].endpoint);
+    }
+    void fetch_parts(const NameGroup& group) const {
+        if (group.present != no_item) {
+            __builtin_prefetch(present_[group.present].targets.data());
+            __builtin_prefetch(present_[group.present].labels.data());
+        }
+        if (group.desired != no_item) __builtin_prefetch(desired_[group.desired].endpoint.targets.data());
+    }
+    // managed_type with a memory: there are few types and many records.
+    [[nodiscard]] bool managed(std::string_view type) {
+        for (const auto& [known, managed] : types_) {
+            if (known == type) return managed;
+        }
+        const bool managed = managed_type(options_, type);
+        if (types_.size() < max_known_types) types_.emplace_back(type, managed);
+        return managed;
+    }
     [[nodiscard]] bool ours(const dns::Endpoint& endpoint) const {
         return options_.owner.empty() || label_of(endpoint, owner_label) == options_.owner;
     }
     [[nodiscard]] bool judged(const NameGroup& group) const {
-        return group.valid && (options_.filter.empty() || options_.filter.matches_normal(group.name));
+        return options_.filter.empty() || options_.filter.matches_normal(group.name);
     }
     [[nodiscard]] bool matches(const dns::Endpoint& there, const dns::Endpoint& wanted) const {
         return there.record_type == wanted.record_type && there.set_identifier == wanted.set_identifier &&
@@ -62,6 +96,7 @@ private:
     NameJoin join_;
     std::map<std::string, NameOrders, std::less<>> orders_;  // by normal name
     std::set<std::string, std::less<>> unsure_;
+    std::vector<std::pair<std::string, bool>> types_;  // that were asked for, and whether they are managed
 };
 
 void Planner::read_orders() {
@@ -86,22 +121,22 @@ void Planner::read_orders() {
     }
 }
 
-std::size_t Planner::owned(const NameGroup& group) const {
+std::size_t Planner::owned(const NameGroup& group) {
     if (group.present == no_item || !judged(group)) return 0;
     std::size_t count = 0;
     for (auto i = group.present; i != no_item; i = join_.next_present(i)) {
-        count += managed_type(options_, present_[i].record_type) && ours(present_[i]) ? 1 : 0;
+        count += managed(present_[i].record_type) && ours(present_[i]) ? 1 : 0;
     }
     return count;
 }
 
 // Whether all that is wanted is there and ours, and nothing else: most names, most of the time. Says no when in doubt.
-bool Planner::quiet(const NameGroup& group) const {
+bool Planner::quiet(const NameGroup& group) {
     if (group.special) return false;
     if (group.desired == no_item) {
         // What nobody wants and is not ours to judge needs no word.
         for (auto i = group.present; i != no_item; i = join_.next_present(i)) {
-            if (managed_type(options_, present_[i].record_type)) return !judged(group);
+            if (managed(present_[i].record_type)) return !judged(group);
         }
         return true;
     }
@@ -114,7 +149,7 @@ bool Planner::quiet(const NameGroup& group) const {
     const bool plain = present_[group.present].set_identifier.empty();
     for (auto d = group.desired; d != no_item; d = join_.next_desired(d)) {
         const auto& wish = desired_[d].endpoint;
-        if (++wanted > there || !managed_type(options_, wish.record_type)) return false;
+        if (++wanted > there || !managed(wish.record_type)) return false;
         // Sets that exclude each other are the judge's.
         if (there > 1 && (wish.record_type == "CNAME" || wish.set_identifier.empty() != plain)) return false;
         unsigned bit = 1;
@@ -130,7 +165,7 @@ bool Planner::quiet(const NameGroup& group) const {
 
 void Planner::fill(const NameGroup& group, NameCase& name) const {
     name.name = group.name;
-    name.valid = group.valid;
+    name.valid = dns::Name::parse(group.name).has_value();
     name.unsure = group.special && unsure_.contains(group.name);
     name.orders = nullptr;
     name.present.clear();
