@@ -380,7 +380,8 @@ Result<void> DnsSources::forget(const Subject& subject) {
         if (std::find(std::begin(condition_types), std::end(condition_types), type) == std::end(condition_types))
             kept.push_back(each);
     }
-    if (kept.size() == list->get_array().size()) return {};
+    // Ours come all three together; some of these names alone are somebody else's.
+    if (kept.size() + std::size(condition_types) != list->get_array().size()) return {};
     if (kept.empty()) {
         json::erase_at(object, "status.conditions");
     } else {

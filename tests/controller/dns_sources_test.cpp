@@ -429,6 +429,11 @@ TEST_F(DnsSourcesTest, SomebodyElsesConditionsStay) {
     annotate("web", "hostname", "null");
     settle();
     EXPECT_EQ(conditions(services_path, "web"), (Lines{"Theirs=True R m"}));
+    world.merge(std::string(services_path) + "/web/status",
+                R"({"status":{"conditions":[{"type":"Planned","status":"True","reason":"R","message":"m",)"
+                R"("lastTransitionTime":"2026-01-01T00:00:00Z"}]}})");
+    settle();
+    EXPECT_EQ(conditions(services_path, "web"), (Lines{"Planned=True R m"})) << "not ours: it asks for nothing";
 }
 
 TEST_F(DnsSourcesTest, ManyNamesOfOneObjectInSeveralTurns) {
