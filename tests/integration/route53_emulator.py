@@ -13,7 +13,7 @@ resources really exist (targets of aliases outside of these zones are only check
 itself. Texts of messages are those of the service where they are known; where a rule's text is not, it names the set in
 the same form.
 
-Behind /_emulator/ (unsigned) tests look into it and make trouble: GET state; POST config {"rate", "insync_after",
+Behind /_emulator/ (unsigned) tests look into it and make trouble: GET state; POST config {"rate", "window", "insync_after",
 "fail": [{"operation", "status", "code", "message", "times"}], "refuse": TYPE (sets of this type are refused with a message
 that does not name them, as those about values are), "old_errors", "expire_keys",
 "forget", "reset": {...}}; POST foreign, a change batch by
@@ -489,6 +489,7 @@ class Emulator:
 
         class Handler(BaseHTTPRequestHandler):
             protocol_version = "HTTP/1.1"
+            wbufsize = -1  # head and body in one packet: two would wait for each other's acknowledgement
 
             def log_message(self, *_):
                 pass
@@ -518,7 +519,8 @@ class Emulator:
             self.zones = {zone_id: Zone(name, zone_id, private) for name, zone_id, private in zones}
             self.keys = {key: (secret, token, None) for key, (secret, token) in self.first_keys.items()}
             self.rate, self.insync_after, self.credentials_last = rate, insync_after, credentials_last
-            self.times = collections.defaultdict(collections.deque)  # requests of the last second, by key
+            self.window = 1.0  # seconds in which there may be `rate` requests; longer where a slow machine must be throttled too
+            self.times = collections.defaultdict(collections.deque)  # requests of the last window, by key
             self.changes, self.seen = {}, set()  # id -> when it was accepted; ids that were answered once
             self.requests = collections.Counter()
             self.throttled, self.fail, self.old_errors, self.refuse = 0, [], False, None
@@ -556,7 +558,7 @@ class Emulator:
         with self.lock:
             if "reset" in wanted:
                 self.reset(**wanted["reset"])
-            for name in ("rate", "insync_after", "old_errors", "credentials_last", "refuse"):
+            for name in ("rate", "window", "insync_after", "old_errors", "credentials_last", "refuse"):
                 if name in wanted:
                     setattr(self, name, wanted[name])
             self.fail += wanted.get("fail", [])
@@ -628,7 +630,7 @@ class Emulator:
         if not self.rate:
             return
         now, times = time.monotonic(), self.times[key]
-        while times and times[0] <= now - 1:
+        while times and times[0] <= now - self.window:
             times.popleft()
         if len(times) >= self.rate:
             self.throttled += 1

@@ -182,8 +182,9 @@ class Route53Test(ServerTest):
         self.emulator.configure({"rate": 10, "forget": True})
         self.apply(*(record(f"many{n}", endpoint(f"many{n}.example.com", "A", "192.0.2.1")) for n in range(30)))
         until(lambda: len([key for key in self.sets() if key[0].startswith("many")]) == 30, "all are there", 60)
-        for n in range(30):
-            self.condition("dnsrecord", f"many{n}", "Applied", status="True")
+        applied = lambda item: any(c["type"] == "Applied" and c["status"] == "True" for c in item.get("status", {}).get("conditions", []))
+        items = lambda: json.loads(self.kubectl("get", "dnsrecords", "-n", NAMESPACE, "-o", "json").stdout)["items"]
+        until(lambda: sum(applied(i) for i in items() if i["metadata"]["name"].startswith("many")) == 30, "all are told so", 60)
         self.condition("managedzone", "example", "Ready", reason="InStep")
         self.emulator.configure({"rate": None, "forget": True})
         plan = self.server.request("GET", f"/dns/plans?zone={NAMESPACE}/example&refresh=true")[2]
@@ -193,6 +194,39 @@ class Route53Test(ServerTest):
         text = metrics if isinstance(metrics, str) else metrics.decode()
         self.assertIn('fairlead_provider_requests_total{operation="apply",provider="route53",result="ok"}', text)
         self.assertIn("fairlead_route53_throttled_total", text)
+
+
+    def test_9_taken_over_from_external_dns(self):
+        """What external-dns 0.22 has written (weighted sets, each with a TXT under the same policy; an alias of a load
+        balancer) is ours without a single write, and changes like our own from then on."""
+        text = '"heritage=external-dns,external-dns/owner=old-cluster,external-dns/resource=service/default/shop"'
+        policy = {"SetIdentifier": "blue", "Weight": "5"}
+        target = {"HostedZoneId": "Z35SXDOTRQ7X7K", "DNSName": LOAD_BALANCER + ".", "EvaluateTargetHealth": "true"}
+        plain = lambda name, kind, value, **more: {"Name": name, "Type": kind, "TTL": "300", "ResourceRecords": [value], **more}
+        self.emulator.foreign([
+            ("CREATE", plain("shop.twice.example", "A", "192.0.2.1", **policy)),
+            ("CREATE", plain("a-shop.twice.example", "TXT", text, **policy)),
+            ("CREATE", {"Name": "lb.twice.example", "Type": "A", "AliasTarget": target}),
+            ("CREATE", plain("a-lb.twice.example", "TXT", text)),
+            ("CREATE", {"Name": "lb.twice.example", "Type": "AAAA", "AliasTarget": target}),
+            ("CREATE", plain("aaaa-lb.twice.example", "TXT", text)),
+            ("CREATE", plain("other.twice.example", "A", "192.0.2.9"))], "ZONE1")
+        before = self.emulator.state()["zones"]["ZONE1"]
+        shop = lambda weight: {**endpoint("shop.twice.example", "A", "192.0.2.1", identifier="blue", weight=weight), "recordTTL": 300}
+        self.apply(record("old-shop", shop("5"), zone="old"),
+                   record("old-lb", endpoint("lb.twice.example", "CNAME", LOAD_BALANCER, **{"aws/evaluate-target-health": "true"}), zone="old"),
+                   self.zone("old", "twice.example", id="ZONE1", ownership={"owner": "old-cluster", "form": "external-dns"}))
+        self.condition("dnsrecord", "old-shop", "Applied", status="True")
+        self.condition("dnsrecord", "old-lb", "Applied", status="True")
+        self.condition("managedzone", "old", "Ready", reason="InStep")
+        self.assertEqual(before, self.emulator.state()["zones"]["ZONE1"])
+        self.apply(record("old-shop", shop("9"), zone="old"))
+        until(lambda: self.emulator.find("shop.twice.example", "A", "blue", "ZONE1")["Weight"] == "9", "the new weight")
+        # external-dns keeps its TXT under the policy of the record.
+        until(lambda: self.emulator.find("a-shop.twice.example", "TXT", "blue", "ZONE1")["Weight"] == "9", "of the TXT too")
+        self.kubectl("delete", "dnsrecord", "old-lb", "-n", NAMESPACE)
+        names = lambda: {s["Name"] for s in self.emulator.state()["zones"]["ZONE1"] if s["Type"] not in ("NS", "SOA")}
+        until(lambda: names() == {"shop.twice.example.", "a-shop.twice.example.", "other.twice.example."}, "the alias and its texts go")
 
 
 if __name__ == "__main__":
