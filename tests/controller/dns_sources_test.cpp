@@ -211,21 +211,20 @@ TEST_F(DnsSourcesTest, RecordsFollowTheObjectAndGoWithIt) {
 }
 
 TEST_F(DnsSourcesTest, AnObjectOnItsWayOutMakesNoMoreRecords) {
+    const std::string web = std::string(services_path) + "/web";
     put_service("web", "hostname: www.example.com", "192.0.2.1");
+    world.merge(web, R"({"metadata":{"finalizers":["example.com/hold"]}})");
     settle();
-    world.remove(std::string(services_path) + "/web", R"({"propagationPolicy":"Foreground"})");
+    world.remove(web);
     settle();
-    EXPECT_EQ(records(), Lines{});
-    EXPECT_EQ(world.get(std::string(services_path) + "/web").code, 404);
-    put_service("held", "hostname: www.example.com", "192.0.2.1");
-    world.merge(std::string(services_path) + "/held", R"({"metadata":{"finalizers":["example.com/hold"]}})");
-    settle();
-    world.remove(std::string(services_path) + "/held");
-    settle();
-    EXPECT_EQ(records(), (Lines{"www.example.com A 192.0.2.1 <- Service held"})) << "it still answers";
-    world.merge(std::string(services_path) + "/held", R"({"metadata":{"finalizers":null}})");
+    EXPECT_EQ(records(), (Lines{"www.example.com A 192.0.2.1 <- Service web"})) << "it still answers";
+    // What the garbage collector takes first, in a foreground deletion, must not come back.
+    world.remove(fmt::format("{}/{}", records_path, source_record_name("service", "web", "www.example.com")));
     settle();
     EXPECT_EQ(records(), Lines{});
+    world.merge(web, R"({"metadata":{"finalizers":null}})");
+    settle();
+    EXPECT_EQ(world.get(web).code, 404);
 }
 
 TEST_F(DnsSourcesTest, TwoServicesShareANameByWeight) {
