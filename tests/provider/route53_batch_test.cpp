@@ -180,6 +180,13 @@ TEST(Route53Batch, Blames) {
         for (const auto each : groups) expected[each] = message;
         EXPECT_EQ(blamed(works, {message}), expected) << message;
     }
+    // It is the alias that is wrong, not the name that it points to.
+    auto leaning = work_of(3, {1});
+    leaning.changes.front().set.alias = AliasTarget{"ZOWN", "n2.example.com", false};
+    const std::vector<const Work*> with_alias{&www, &leaning};
+    const std::string lost =
+        "Tried to create an alias that targets n2.example.com., type A in zone ZOWN, but that target was not found";
+    EXPECT_EQ(blamed(with_alias, {lost}), (Found{{1, lost}}));
     EXPECT_EQ(outcome_of("... but it already exists").state, Outcome::State::conflict);
     EXPECT_EQ(outcome_of("... but that target was not found").state, Outcome::State::refused);
 }
@@ -199,6 +206,21 @@ TEST(Route53Batch, Order) {
     const std::vector<const Work*> works{&one, &two};
     for (const auto& each : in_order(works)) order += each.set.name;
     EXPECT_EQ(order, "dcbea");
+
+    // An alias of an alias comes after it; a circle does not hang.
+    const auto alias = [](const char* name, const char* target) {
+        SetChange made{create, {}};
+        made.set.name = name;
+        made.set.type = "A";
+        made.set.alias = AliasTarget{"ZOWN", target, false};
+        return made;
+    };
+    Work chain;
+    chain.changes = {alias("x", "y"), alias("y", "z"), alias("z", "plain"), alias("p", "q"), alias("q", "p")};
+    order.clear();
+    const std::vector<const Work*> chained{&chain};
+    for (const auto& each : in_order(chained)) order += each.set.name;
+    EXPECT_EQ(order, "zyxpq");
 }
 
 TEST(Route53Budget, NeverMoreThanItsRateInASecond) {

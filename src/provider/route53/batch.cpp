@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <optional>
 
 #include "base/text.h"
 
@@ -27,6 +28,34 @@ std::vector<std::string> names_in(std::string_view message) {
         message.remove_prefix(word.size());
     }
     return names;
+}
+
+// The service names the target of an alias that it refuses, not the alias. Nothing: the message is about something
+// else.
+std::optional<std::string> refused_target(std::string_view message) {
+    constexpr std::string_view start = "an alias that targets ";
+    const auto at = message.find(start);
+    if (at == std::string_view::npos) return std::nullopt;
+    const auto rest = message.substr(at + start.size());
+    return host_of_service(rest.substr(0, rest.find_first_of(", ")));
+}
+
+bool makes_alias_of(const Work& work, std::string_view target) {
+    return std::any_of(work.changes.begin(), work.changes.end(), [&](const SetChange& change) {
+        return change.action == SetChange::Action::create && change.set.alias && change.set.alias->dns_name == target;
+    });
+}
+
+// How many aliases of the batch come before this one: those of the name that it points to, and so on.
+std::size_t depth_of(const RecordSet& alias,
+                     const std::map<std::pair<std::string, std::string>, const RecordSet*>& made) {
+    std::size_t depth = 0;
+    for (const auto* at = &alias; depth <= made.size(); ++depth) {
+        const auto target = made.find({at->alias->dns_name, at->type});
+        if (target == made.end()) break;
+        at = target->second;
+    }
+    return depth;
 }
 
 }  // namespace
@@ -89,13 +118,25 @@ std::vector<std::vector<std::size_t>> pack(std::span<const Work> works, const Ba
 }
 
 std::vector<SetChange> in_order(std::span<const Work* const> works) {
-    std::vector<SetChange> all;
-    for (const auto* work : works) all.insert(all.end(), work->changes.begin(), work->changes.end());
-    const auto rank = [](const SetChange& change) {
+    std::map<std::pair<std::string, std::string>, const RecordSet*> made;  // aliases, by name and type
+    for (const auto* work : works) {
+        for (const auto& change : work->changes) {
+            if (change.action == SetChange::Action::create && change.set.alias)
+                made.try_emplace({change.set.name, change.set.type}, &change.set);
+        }
+    }
+    const auto rank = [&](const SetChange& change) -> std::size_t {
         if (change.action == SetChange::Action::remove) return change.set.alias ? 0 : 1;
-        return change.set.alias ? 3 : 2;
+        return change.set.alias ? 3 + depth_of(change.set, made) : 2;
     };
-    std::stable_sort(all.begin(), all.end(), [&](const SetChange& a, const SetChange& b) { return rank(a) < rank(b); });
+    std::vector<std::pair<std::size_t, SetChange>> ranked;
+    for (const auto* work : works) {
+        for (const auto& change : work->changes) ranked.emplace_back(rank(change), change);
+    }
+    std::stable_sort(ranked.begin(), ranked.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+    std::vector<SetChange> all;
+    all.reserve(ranked.size());
+    for (auto& each : ranked) all.push_back(std::move(each.second));
     return all;
 }
 
@@ -106,13 +147,22 @@ std::map<std::size_t, std::string> blamed(std::span<const Work* const> works,
         for (const auto& name : works[i]->names) owners.emplace(name, i);
     }
     std::map<std::size_t, std::string> found;
+    const auto blame = [&](std::size_t index, const std::string& message) {
+        auto& said = found[index];
+        if (!said.empty()) said += "; ";
+        said += message;
+    };
     for (const auto& message : messages) {
+        if (const auto target = refused_target(message)) {
+            for (std::size_t i = 0; i < works.size(); ++i) {
+                if (makes_alias_of(*works[i], *target)) blame(i, message);
+            }
+            continue;
+        }
         for (const auto& name : names_in(message)) {
             const auto owner = owners.find(name);
             if (owner == owners.end()) continue;
-            auto& said = found[owner->second];
-            if (!said.empty()) said += "; ";
-            said += message;
+            blame(owner->second, message);
             break;  // the first name is what the message is about
         }
     }
