@@ -148,6 +148,9 @@ struct PlanOptions {
     std::vector<std::string> managed_types{"A", "AAAA", "CNAME"}, excluded_types;
     std::vector<std::string> domains, excluded_domains;
     std::string domain_pattern, excluded_domain_pattern;
+    bool txt_registry = false;  // ownership is in TXT records, not in labels
+    std::string txt_prefix, txt_suffix, txt_wildcard_replacement, txt_form = "shared";
+    std::string txt_encrypt_key_file;
     bool json = false;
 };
 

@@ -6,12 +6,15 @@
 #include <ostream>
 
 #include "base/files.h"
+#include "base/random.h"
 #include "base/text.h"
 #include "cli/commands.h"
 #include "cli/plan_text.h"
 #include "cli/terminal.h"
+#include "plan/crypt.h"
 #include "plan/endpoint_json.h"
 #include "plan/plan.h"
+#include "plan/registry.h"
 
 namespace fairlead::cli {
 namespace {
@@ -99,7 +102,63 @@ json::Value plan_json(const PlanView& view) {
         skipped.push_back(std::move(each));
     }
     object["skipped"] = std::move(skipped);
+    if (view.by_texts) object["ownership"] = changes_json(view.ownership);
     return object;
+}
+
+// What is created is shown as it is wanted: that it will be ours goes without saying.
+void show_as_wanted(std::vector<plan::Change>& changes, const std::vector<plan::Desired>& desired) {
+    for (auto& change : changes) {
+        if (change.action == plan::Action::create) change.after->labels = desired[change.desired].endpoint.labels;
+    }
+}
+
+PlanView view_by_labels(const std::vector<dns::Endpoint>& present, const std::vector<plan::Desired>& desired,
+                        const plan::Options& settings) {
+    auto made = plan::plan(present, desired, settings);
+    PlanView view;
+    view.changes = std::move(made.changes);
+    view.skipped = std::move(made.skipped);
+    show_as_wanted(view.changes, desired);
+    return view;
+}
+
+Result<plan::RegistryOptions> registry_options(const PlanOptions& options) {
+    plan::RegistryOptions made;
+    made.owner = options.owner;
+    made.form = options.txt_form == "external-dns" ? plan::OwnershipForm::external_dns : plan::OwnershipForm::shared;
+    made.prefix = options.txt_prefix;
+    made.suffix = options.txt_suffix;
+    made.wildcard_replacement = options.txt_wildcard_replacement;
+    if (options.txt_encrypt_key_file.empty()) return made;
+    const auto text = read_file(options.txt_encrypt_key_file);
+    if (!text) return fail(text.error());
+    auto key = plan::encryption_key_of(*text);
+    if (!key) return fail(Errc::invalid, options.txt_encrypt_key_file, key.error().message);
+    made.encryption_key = std::move(*key);
+    return made;
+}
+
+Result<PlanView> view_by_texts(const PlanOptions& options, std::vector<dns::Endpoint> listed,
+                               const std::vector<plan::Desired>& desired, const plan::Options& settings) {
+    auto terms = registry_options(options);
+    if (!terms) return fail(std::move(terms.error()));
+    SystemRandom random;
+    const auto registry = plan::Registry::make(std::move(*terms), random);
+    if (!registry) return fail(registry.error());
+    for (auto& each : listed) each.labels.clear();  // the texts say it
+    const auto read = registry->read(std::move(listed));
+    auto made = plan::plan(read.records, desired, settings);
+    PlanView view;
+    view.by_texts = true;
+    view.skipped = std::move(made.skipped);
+    view.problems = read.problems;
+    for (auto& group : registry->complete(made.changes, read, &view.skipped)) {
+        std::move(group.changes.begin(), group.changes.end(), std::back_inserter(view.changes));
+        std::move(group.ownership.begin(), group.ownership.end(), std::back_inserter(view.ownership));
+    }
+    show_as_wanted(view.changes, desired);
+    return view;
 }
 
 Result<PlanView> make_view(const PlanOptions& options, Terminal& terminal) {
@@ -118,11 +177,8 @@ Result<PlanView> make_view(const PlanOptions& options, Terminal& terminal) {
     std::vector<plan::Desired> desired;
     desired.reserve(wanted->size());
     for (auto& each : *wanted) desired.push_back({std::move(each), {}});
-    auto made = plan::plan(*present, desired, *settings);
-    PlanView view;
-    view.changes = std::move(made.changes);
-    view.skipped = std::move(made.skipped);
-    return view;
+    return options.txt_registry ? view_by_texts(options, std::move(*present), desired, *settings)
+                                : view_by_labels(*present, desired, *settings);
 }
 
 }  // namespace

@@ -16,6 +16,7 @@ Without a server, on two files:
   fairlead plan --present zone.json --desired wanted.json
   fairlead plan --present zone.json --desired - --owner blue --policy upsert-only -o json < wanted.json
   fairlead plan --present zone.json --desired wanted.json --domain-filter example.com --managed-types A,AAAA,CNAME,TXT
+  fairlead plan --present zone.json --desired wanted.json --owner blue --registry txt --txt-prefix "%{record_type}-"
 
 The files are lists of endpoints as external-dns writes them in JSON: dnsName, recordType, targets, recordTTL,
 setIdentifier, labels, providerSpecific. Nothing is changed and no server is asked.
@@ -52,6 +53,20 @@ void add_plan_flags(CLI::App& command, PlanOptions& to) {
                        "Regular expression for names that may change, instead of the lists");
     command.add_option("--regex-domain-exclusion", to.excluded_domain_pattern,
                        "Regular expression for names that may not; asked first");
+    command
+        .add_option_function<std::string>(
+            "--registry", [&to](const std::string& text) { to.txt_registry = text == "txt"; },
+            "Where --present says who owns what: labels (default), or txt: in ownership TXT records")
+        ->check(CLI::IsMember({"labels", "txt"}));
+    command.add_option("--txt-prefix", to.txt_prefix, "Prefix of their names; may hold %{record_type}");
+    command.add_option("--txt-suffix", to.txt_suffix, "Suffix of their first label, instead of a prefix");
+    command.add_option("--txt-wildcard-replacement", to.txt_wildcard_replacement,
+                       "Word that stands for * in their names");
+    command.add_option("--txt-encrypt-key-file", to.txt_encrypt_key_file,
+                       "File with the key that they are encrypted with: 32 bytes, or those in base64");
+    command
+        .add_option("--txt-form", to.txt_form, "How they are written: shared (default) or external-dns; both are read")
+        ->check(CLI::IsMember({"shared", "external-dns"}));
     command
         .add_option_function<std::string>(
             "-o,--output", [&to](const std::string& text) { to.json = text == "json"; }, "text (default) or json")

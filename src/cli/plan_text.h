@@ -17,6 +17,7 @@ struct PlanView {
     std::vector<plan::Change> held;  // waiting for approval
     std::string held_message;
     std::vector<plan::Change> ownership;  // of TXT records that say who owns what
+    bool by_texts = false;                // these are part of what is shown, also if there are none
     std::vector<plan::Skip> skipped;
     std::vector<std::string> problems;
 };

@@ -56,12 +56,56 @@ constexpr const char* desired =
         {"dnsName":"d.x","targets":["192.0.2.4"],"recordType":"A","setIdentifier":"cluster/1",
          "providerSpecific":[{"name":"aws/weight","value":"10"}]}])";
 
+constexpr const char* texts =
+    R"([{"dnsName":"a.x","targets":["192.0.2.1"],"recordType":"A","recordTTL":300},
+        {"dnsName":"own-a-a.x","targets":["\"heritage=external-dns,external-dns/owner=me\""],"recordType":"TXT"},
+        {"dnsName":"b.x","targets":["192.0.2.1"],"recordType":"A"},
+        {"dnsName":"own-a-b.x","targets":["\"heritage=external-dns,external-dns/owner=me\""],"recordType":"TXT"},
+        {"dnsName":"c.x","targets":["192.0.2.1"],"recordType":"A"},
+        {"dnsName":"own-a-c.x","targets":["\"heritage=external-dns,external-dns/owner=other\""],"recordType":"TXT"}])";
+
+TEST_F(PlanFiles, ReadsOwnershipFromTextRecords) {
+    EXPECT_EQ(plan(texts, desired, {"--owner", "me", "--registry", "txt", "--txt-prefix", "own-", "-o", "json"}), 2)
+        << err();
+    const auto by_texts = json::parse(out()).value();
+    EXPECT_EQ(plan(present, desired, {"--owner", "me", "-o", "json"}), 2) << err();
+    const auto by_labels = json::parse(out()).value();
+    for (const auto* what : {"create", "skipped"}) {
+        EXPECT_EQ(json::serialize(*json::find(by_texts, what)), json::serialize(*json::find(by_labels, what))) << what;
+    }
+    EXPECT_EQ(json::find(by_texts, "delete")->get_array().size(), 1U);
+    EXPECT_EQ(json::find(by_texts, "update")->get_array().size(), 1U);
+    EXPECT_EQ(json::find(by_labels, "ownership"), nullptr);
+    const auto created = json::serialize(*json::find(by_texts, "ownership.create"));
+    EXPECT_THAT(created, HasSubstr("_owner.d.x"));
+    EXPECT_THAT(created, HasSubstr("_owner.a.x")) << "it takes the form that is asked for";
+    EXPECT_THAT(json::serialize(*json::find(by_texts, "ownership.delete")), HasSubstr("own-a-b.x"));
+}
+
+TEST_F(PlanFiles, WithAnotherPrefixNothingIsOurs) {
+    EXPECT_EQ(plan(texts, desired, {"--owner", "me", "--registry", "txt", "--txt-prefix", "mine-", "-o", "json"}), 2)
+        << err();
+    const auto value = json::parse(out()).value();
+    EXPECT_EQ(json::find(value, "delete")->get_array().size(), 0U);
+    EXPECT_EQ(json::find(value, "update")->get_array().size(), 0U);
+}
+
+TEST_F(PlanFiles, SaysWhatIsWrongWithAKey) {
+    EXPECT_EQ(
+        plan(texts, desired, {"--owner", "me", "--registry", "txt", "--txt-encrypt-key-file", file("key", "short")}),
+        1);
+    EXPECT_THAT(err(), HasSubstr("key"));
+    EXPECT_THAT(err(), HasSubstr("32"));
+    EXPECT_EQ(plan(texts, desired, {"--owner", "me", "--registry", "txt", "--txt-prefix", "a-", "--txt-suffix", "-b"}),
+              1);
+}
+
 TEST_F(PlanFiles, PrintsTheShapeOfTheDocument) {
     EXPECT_EQ(plan(present, desired, {"--owner", "me", "-o", "json"}), 2) << err();
     EXPECT_EQ(
         json(),
         R"({"create":[{"dnsName":"d.x","targets":["192.0.2.4"],"recordType":"A","setIdentifier":"cluster/1",)"
-        R"("labels":{"owner":"me"},"providerSpecific":[{"name":"aws/weight","value":"10"}]}],)"
+        R"("providerSpecific":[{"name":"aws/weight","value":"10"}]}],)"
         R"("update":[{"old":{"dnsName":"a.x","targets":["192.0.2.1"],"recordType":"A","recordTTL":300,"labels":{"owner":"me"}},)"
         R"("new":{"dnsName":"a.x","targets":["192.0.2.1"],"recordType":"A","recordTTL":60,"labels":{"owner":"me"}}}],)"
         R"("delete":[{"dnsName":"b.x","targets":["192.0.2.1"],"recordType":"A","labels":{"owner":"me"}}],)"
