@@ -147,6 +147,16 @@ bool same_domain(std::string_view a, std::string_view b) {
     return equal_ignoring_case(bare(a), bare(b));
 }
 
+bool is_builtin(const std::string& key, Session& session) {
+    const auto types = session.discovery.resolve("managedzones");
+    if (!types) return false;
+    const auto slash = key.find('/');
+    const auto zone = session.api.get(types->front().path(key.substr(0, slash), key.substr(slash + 1)));
+    if (!zone) return false;
+    const auto provider = json::string_at(*zone, "spec.provider");
+    return provider.empty() || provider == "builtin";
+}
+
 Failure failure(Errc code, std::string message) {
     Failure made;
     made.error = {code, {}, std::move(message)};
@@ -182,6 +192,16 @@ Answer<std::string> zone_key(const std::string& zone, Session& session) {
 int show_plans(const Query& query, bool as_json, Session& session) {
     const auto answer = session.api.get("/dns/plans" + query_string(query));
     if (!answer) {
+        const auto zone =
+            std::find_if(query.begin(), query.end(), [](const auto& each) { return each.first == "zone"; });
+        if (answer.error().status == 404 && zone != query.end() && is_builtin(zone->second, session)) {
+            session.terminal.out << (as_json ? std::string(R"({"zones":[]})")
+                                             : printable(fmt::format("Zone {} is served by Fairlead itself: what is "
+                                                                     "wanted is served, there is nothing to plan.",
+                                                                     zone->second)))
+                                 << '\n';
+            return 0;
+        }
         report(session, answer.error());
         return 1;  // 2 would say that there is something to change
     }

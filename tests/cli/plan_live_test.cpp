@@ -124,6 +124,20 @@ TEST_F(LivePlan, AZoneThatCannotBePlannedIsAFailure) {
     EXPECT_EQ(run_plan({}, session), 1) << "2 would say that there are changes";
 }
 
+TEST_F(LivePlan, AZoneOfTheBuiltInServerHasNothingToPlan) {
+    PlanOptions options;
+    options.zone = "dns/shop";
+    const std::string path = std::string("GET ") + zones_path + "/shop";
+    server.answer("GET /dns/plans?zone=dns/shop&refresh=true", not_found("zone dns/shop"));
+    server.answer(path, R"({"spec":{"domainName":"example.com"}})");
+    EXPECT_EQ(run_plan(options, session), 0);
+    EXPECT_THAT(out(), HasSubstr("Zone dns/shop is served by Fairlead itself"));
+    server.answer("GET /dns/plans?zone=dns/shop&refresh=true", not_found("zone dns/shop"));
+    server.answer(path, not_found("shop"));
+    EXPECT_EQ(run_plan(options, session), 1);
+    EXPECT_THAT(err(), HasSubstr("zone dns/shop not found"));
+}
+
 TEST_F(LivePlan, FindsTheZoneByNameOrDomain) {
     for (const auto* text : {"shop", "example.com", "Example.COM."}) {
         server.answer(list_call(zones_path), list({zone("shop", "example.com"), zone("other", "example.net")}));
