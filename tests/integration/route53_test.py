@@ -3,6 +3,8 @@
 nothing else is touched."""
 
 import json
+import os
+from unittest import mock
 
 from harness import ServerTest, main, until
 from route53_emulator import Emulator
@@ -227,6 +229,43 @@ class Route53Test(ServerTest):
         self.kubectl("delete", "dnsrecord", "old-lb", "-n", NAMESPACE)
         names = lambda: {s["Name"] for s in self.emulator.state()["zones"]["ZONE1"] if s["Type"] not in ("NS", "SOA")}
         until(lambda: names() == {"shop.twice.example.", "a-shop.twice.example.", "other.twice.example."}, "the alias and its texts go")
+
+
+class AmbientTest(ServerTest):
+    """The server's own credentials, as a container gets them, for zones without a Secret."""
+
+    SERVE_ARGS = ("--ambient-credentials",)
+
+    @classmethod
+    def setUpClass(cls):
+        cls.emulator = Emulator(insync_after=1000).start()
+        cls.addClassCleanup(cls.emulator.stop)
+        environment = {"AWS_ENDPOINT_URL_ROUTE_53": cls.emulator.url,
+                       "AWS_CONTAINER_CREDENTIALS_FULL_URI": cls.emulator.url + "/container-credentials",
+                       "AWS_CONTAINER_AUTHORIZATION_TOKEN": cls.emulator.container_token, "HOME": "/nonexistent"}
+        with mock.patch.dict(os.environ, environment):
+            for name in ("AWS_ACCESS_KEY_ID", "AWS_PROFILE", "AWS_SHARED_CREDENTIALS_FILE"):
+                os.environ.pop(name, None)
+            super().setUpClass()
+
+    def applied(self):
+        item = json.loads(self.kubectl("get", "dnsrecord", "www", "-o", "json").stdout)
+        return next((c["message"] for c in item.get("status", {}).get("conditions", [])
+                     if c["type"] == "Applied" and c["status"] == "True"), "")
+
+    def test_a_zone_without_a_secret(self):
+        zone = {"apiVersion": "kuadrant.io/v1alpha1", "kind": "ManagedZone", "metadata": {"name": "example"},
+                "spec": {"domainName": "example.com", "provider": "route53", "route53": {"requestsPerSecond": 100}}}
+        www = {**record("www", endpoint("www.example.com", "A", "192.0.2.1")), "metadata": {"name": "www"}}
+        self.kubectl("apply", "-f", "-", stdin=json.dumps({"apiVersion": "v1", "kind": "List", "items": [zone, www]}))
+        until(lambda: self.emulator.find("www.example.com", "A"), "it is there")
+        self.assertEqual(1, self.emulator.requests["/container-credentials"])
+        # The change is followed until it has reached all servers.
+        spreading = "not on all of its servers yet"
+        until(lambda: spreading in self.applied(), "it is told that it spreads")
+        until(lambda: self.emulator.requests["GetChange"] >= 1, "it is asked for", 60)
+        self.emulator.configure({"insync_after": 0})
+        until(lambda: self.applied() and spreading not in self.applied(), "it is told that it has", 60)
 
 
 if __name__ == "__main__":

@@ -328,6 +328,8 @@ TEST_F(Route53Emulator, FollowsChanges) {
     emulator->configure(R"({"insync_after":0,"forget":true})");
     EXPECT_EQ(provider->follow(ids), (std::vector{in_sync, in_sync, unknown, unknown}));
     EXPECT_EQ(emulator->requests("GetChange"), 2);  // one id, one question; what is no id is not asked for
+    emulator->configure(R"({"fail":[{"operation":"GetChange","code":"AccessDenied","status":403,"times":1}]})");
+    EXPECT_EQ(provider->follow(ids), (std::vector{pending, pending, pending, unknown}));
 }
 
 TEST_F(Route53Emulator, WhichZone) {

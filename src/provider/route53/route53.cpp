@@ -303,17 +303,29 @@ std::vector<ChangeState> Route53::follow(std::span<const std::string> change_ids
     std::map<std::string, ChangeState> known;  // one batch has one id, and many groups
     std::vector<ChangeState> states;
     states.reserve(change_ids.size());
+    bool reachable = true;
     for (const auto& id : change_ids) {
         const auto [at, fresh] = known.try_emplace(id, ChangeState::unknown);
         if (fresh && is_id(id)) {
-            const auto body = api_.call(
-                {.operation = "GetChange", .metric = "follow", .path = fmt::format("{}change/{}", base_path, id)});
-            const auto info = body ? parse_change_info(*body) : Result<ChangeInfo>(fail(body.error().error));
-            if (info) at->second = info->in_sync ? ChangeState::in_sync : ChangeState::pending;
+            // Whoever cannot be asked now is asked another time: for one id as for all.
+            at->second = ChangeState::pending;
+            const auto answer = reachable ? change_state(id) : std::nullopt;
+            reachable = answer.has_value();
+            if (answer) at->second = *answer;
         }
         states.push_back(at->second);
     }
     return states;
+}
+
+std::optional<ChangeState> Route53::change_state(const std::string& id) {
+    const auto body =
+        api_.call({.operation = "GetChange", .metric = "follow", .path = fmt::format("{}change/{}", base_path, id)});
+    if (!body && body.error().error.code == Errc::not_found) return ChangeState::unknown;
+    if (!body) return std::nullopt;
+    const auto info = parse_change_info(*body);
+    if (!info) return ChangeState::unknown;
+    return info->in_sync ? ChangeState::in_sync : ChangeState::pending;
 }
 
 }  // namespace fairlead::provider::route53

@@ -56,6 +56,9 @@ private:
     Result<Listing> list_all();
     Result<Listing> list_names(std::vector<std::string> names);
 
+    // Nothing: it cannot be asked for now.
+    std::optional<ChangeState> change_state(const std::string& id);
+
     // The set that an endpoint from list() was made from, to the byte.
     Result<RecordSet> set_of_present(const dns::Endpoint& endpoint) const;
     Result<Work> work_of(const plan::ChangeGroup& group, std::size_t index) const;
