@@ -77,6 +77,46 @@ TEST(Route53Xml, RecordSetsOfTheService) {
     }
 }
 
+// Any text in any place: what is written is read back as the same set, and shown as the same endpoint.
+TEST(Route53Xml, WhatIsWrittenIsReadBack) {
+    EXPECT_TRUE(rc::check("write, read, show", [] {
+        const auto label =
+            *rc::gen::element<std::string>("www", "*", "_sip._tcp", "a\\.b", "\\200", "xn--bcher-kva", "0/25");
+        const auto bytes = *rc::gen::container<std::string>(rc::gen::inRange<char>('\x01', '\x7f'));
+        using Properties = std::vector<dns::Property>;
+        const auto policy = *rc::gen::element<Properties>(
+            Properties{}, Properties{{"weight", "0"}}, Properties{{"geo-code", "US-CA"}}, Properties{{"geo-code", "*"}},
+            Properties{{"region", "eu-west-1"}}, Properties{{"failover", "SECONDARY"}},
+            Properties{{"multi-value-answer", "true"}}, Properties{{"geoproximity-region", "us-east-1"}});
+        const std::string identifier =
+            policy.empty() ? "" : *rc::gen::element<std::string>("a", " ", "x<&>\"'", "\u00fc/b");
+        dns::Endpoint wanted = endpoint(label + ".example.com", "TXT", {bytes, "\"fixed\""}, policy, identifier);
+        if (*rc::gen::arbitrary<bool>()) {
+            wanted.record_type = "A";
+            wanted.targets = {"lb.us-east-1.elb.amazonaws.com"};
+            std::erase_if(wanted.properties, [](const auto& each) { return each.name == "multi-value-answer"; });
+            if (wanted.properties.empty()) wanted.set_identifier.clear();
+            wanted.properties.push_back({"alias", "true"});
+        }
+        const auto set = record_set_of(wanted, terms);
+        RC_PRE(set.has_value());  // not two texts that are the same
+        const SetChange change{SetChange::Action::create, *set};
+        const auto xml = change_batch_xml({&change, 1});
+        const auto from = xml.find("<ResourceRecordSet>");
+        const auto to = xml.find("</Change>");
+        const auto page =
+            parse_record_sets("<ListResourceRecordSetsResponse><ResourceRecordSets>" + xml.substr(from, to - from) +
+                              "</ResourceRecordSets></ListResourceRecordSetsResponse>");
+        RC_ASSERT(page.has_value());
+        RC_ASSERT(page->sets.size() == 1U);
+        RC_ASSERT(page->sets.front() == *set);
+        const auto shown = endpoint_of(page->sets.front(), terms);
+        const auto again = record_set_of(shown, terms);
+        RC_ASSERT(again.has_value());
+        RC_ASSERT(*again == *set);
+    }));
+}
+
 TEST(Route53Xml, ErrorsInBothForms) {
     const auto modern = parse_error(
         R"(<ErrorResponse xmlns="https://route53.amazonaws.com/doc/2013-04-01/"><Error><Type>Sender</Type><Code>InvalidChangeBatch</Code><Message>[Tried to create resource record set [name='a.example.com.', type='A'] but it already exists, RRSet of type CNAME with DNS name b.example.com. is not permitted as it conflicts with other records with the same DNS name in zone example.com.]</Message></Error><RequestId>x</RequestId></ErrorResponse>)");

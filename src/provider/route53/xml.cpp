@@ -30,9 +30,9 @@ Result<pugi::xml_node> load(pugi::xml_document& document, std::string_view xml, 
     if (xml.size() > max_answer_bytes) {
         return fail(Errc::corrupt, fmt::format("an answer of {} bytes is over {}", xml.size(), max_answer_bytes));
     }
-    // No doctype: entities of its own are what an attacker would define.
-    const auto parsed =
-        document.load_buffer(xml.data(), xml.size(), pugi::parse_default & ~pugi::parse_doctype, pugi::encoding_utf8);
+    // No doctype: entities of its own are what an attacker would define. A set identifier may be a blank.
+    constexpr unsigned flags = (pugi::parse_default | pugi::parse_ws_pcdata_single) & ~pugi::parse_doctype;
+    const auto parsed = document.load_buffer(xml.data(), xml.size(), flags, pugi::encoding_utf8);
     if (!parsed) return fail(Errc::corrupt, fmt::format("the answer is no XML: {}", parsed.description()));
     const auto node = document.child(root);
     if (!node) return fail(Errc::corrupt, fmt::format("the answer has no {}", root));
