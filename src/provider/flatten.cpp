@@ -55,9 +55,7 @@ std::optional<Read> read_set(const dns::Endpoint& endpoint, dns::RecordType type
     return read;
 }
 
-bool is_policy(const dns::Property& property) {
-    return dns::policy_property(property.name).has_value() || property.name.ends_with("health-check-id");
-}
+bool is_policy(const dns::Property& property) { return dns::policy_property(property.name).has_value(); }
 
 // The plain set of a group; nothing when one of them cannot be read.
 std::optional<plan::Desired> together(std::span<const plan::Desired> wanted, const std::vector<std::size_t>& group,

@@ -129,6 +129,8 @@ TEST_F(ZonefileProvider, CommandsHaveATimeLimit) {
         run_command({"sh", "-c", "echo waiting; sleep 60 & wait"}, std::chrono::milliseconds{50}, world_.clock);
     ASSERT_FALSE(ran);
     EXPECT_EQ(ran.error().message, "sh takes longer than 50 ms: waiting");
+    EXPECT_TRUE(run_command({"sh", "-c", "sleep 3 & exit 0"}, std::chrono::seconds{2}, world_.clock))
+        << "what it leaves behind is not waited for";
     const auto missing = run_command({"/no/such/program"}, std::chrono::seconds{1}, world_.clock);
     ASSERT_FALSE(missing);
     EXPECT_EQ(missing.error().message, "cannot start /no/such/program: No such file or directory");

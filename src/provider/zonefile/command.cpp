@@ -50,19 +50,29 @@ Result<pid_t> start(const std::vector<std::string>& words, int output) {
     return fail(Errc::unavailable, fmt::format("cannot start {}: {}", words[0], error_text(failed)));
 }
 
-// Until the other side is closed; false: the time is over.
-bool read_all(int from, MonotonicTime deadline, const Clock& clock, std::string& out) {
+// What is there to be read, for at most `time`; false: the other side is closed.
+bool read_some(int from, std::chrono::milliseconds time, std::string& out) {
     std::array<char, 4096> buffer{};
-    while (true) {
-        const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(deadline - clock.monotonic()).count();
-        if (left <= 0) return false;
-        pollfd waiting{from, POLLIN, 0};
-        if (::poll(&waiting, 1, static_cast<int>(std::min<std::int64_t>(left, 1'000))) <= 0) continue;
-        const ssize_t got = ::read(from, buffer.data(), buffer.size());
-        if (got < 0 && errno == EINTR) continue;
-        if (got <= 0) return true;
-        const auto room = max_output_bytes - std::min(max_output_bytes, out.size());
-        out.append(buffer.data(), std::min(room, static_cast<std::size_t>(got)));
+    pollfd waiting{from, POLLIN, 0};
+    if (::poll(&waiting, 1, static_cast<int>(time.count())) <= 0) return true;
+    const ssize_t got = ::read(from, buffer.data(), buffer.size());
+    if (got <= 0) return got < 0 && errno == EINTR;
+    const auto room = max_output_bytes - std::min(max_output_bytes, out.size());
+    out.append(buffer.data(), std::min(room, static_cast<std::size_t>(got)));
+    return true;
+}
+
+// Until the program has ended, whatever it has left behind that may still write; false: the time is over.
+bool wait_for_end(pid_t pid, int from, MonotonicTime deadline, const Clock& clock, std::string& out, int& status) {
+    constexpr std::chrono::milliseconds look{20};
+    for (bool open = true;;) {
+        if (open) open = read_some(from, look, out);
+        if (::waitpid(pid, &status, WNOHANG) == pid) {
+            if (open) (void)read_some(from, std::chrono::milliseconds{0}, out);
+            return true;
+        }
+        if (clock.monotonic() >= deadline) return false;
+        if (!open) ::poll(nullptr, 0, static_cast<int>(look.count()));
     }
 }
 
@@ -79,10 +89,12 @@ Result<void> run_command(const std::vector<std::string>& words, std::chrono::mil
     to = net::Fd();
     if (!pid) return fail(pid.error());
     std::string output;
-    const bool ended = read_all(from.get(), clock.monotonic() + limit, clock, output);
-    if (!ended) ::kill(-*pid, SIGKILL);
     int status = 0;
-    while (::waitpid(*pid, &status, 0) < 0 && errno == EINTR) {
+    const bool ended = wait_for_end(*pid, from.get(), clock.monotonic() + limit, clock, output, status);
+    if (!ended) {
+        ::kill(-*pid, SIGKILL);
+        while (::waitpid(*pid, &status, 0) < 0 && errno == EINTR) {
+        }
     }
     const auto text = valid_utf8(trim(output));
     const auto told = text.empty() ? std::string() : fmt::format(": {}", text);
