@@ -65,6 +65,10 @@ INSTANTIATE_TEST_SUITE_P(
                    {"-a.example.com 60 A 192.0.2.1;192.0.2.2", "+a.example.com 30 A 192.0.2.1"},
                    {"a.example.com 0 IN A c0000201", "a.example.com 0 IN A c0000202"},
                    {"a.example.com 0 ANY A", "a.example.com 30 IN A c0000201"}},
+        UpdateCase{"update_of_a_part",
+                   {"-a.example.com 60 A 192.0.2.1;192.0.2.2", "+a.example.com 60 A 192.0.2.2;192.0.2.3"},
+                   {"a.example.com 0 IN A c0000201", "a.example.com 0 IN A c0000202"},
+                   {"a.example.com 0 NONE A c0000201", "a.example.com 60 IN A c0000203"}},
         UpdateCase{
             "remove", {"-a.example.com 60 A 192.0.2.1"}, {"a.example.com 0 IN A c0000201"}, {"a.example.com 0 ANY A"}},
         UpdateCase{"a_cname_needs_a_name_of_its_own",
@@ -86,13 +90,13 @@ INSTANTIATE_TEST_SUITE_P(
                    {"-a.example.com 60 AAAA 2001:db8::1", "+a.example.com 60 AAAA 2001:db8::2",
                     "+a.example.com 60 A 192.0.2.1"},
                    {"a.example.com 0 IN AAAA 20010db8000000000000000000000001", "a.example.com 0 NONE A"},
-                   {"a.example.com 0 ANY AAAA", "a.example.com 60 IN A c0000201",
+                   {"a.example.com 0 NONE AAAA 20010db8000000000000000000000001", "a.example.com 60 IN A c0000201",
                     "a.example.com 60 IN AAAA 20010db8000000000000000000000002"}},
         UpdateCase{"ownership_goes_along",
                    {"+a.example.com 60 A 192.0.2.1", "-_owner.a.example.com 300 TXT \"o\"",
                     "+_owner.a.example.com 300 TXT \"o\" \"p\""},
                    {"a.example.com 0 NONE A", "a.example.com 0 NONE CNAME", "_owner.a.example.com 0 IN TXT 016f"},
-                   {"a.example.com 60 IN A c0000201", "_owner.a.example.com 0 ANY TXT",
+                   {"a.example.com 60 IN A c0000201", "_owner.a.example.com 0 NONE TXT 016f",
                     "_owner.a.example.com 300 IN TXT 016f0170"}}),
     [](const auto& row) { return row.param.test; });
 

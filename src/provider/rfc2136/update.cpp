@@ -92,9 +92,22 @@ void prerequisites(const NameChanges& changes, Records& records) {
     if (changes.made(false) && !changes.any_before()) absent(records, changes.name, RecordType::cname);
 }
 
+// Only what differs, unless all of it gets another TTL: large sets change by little.
+bool in_part(const SetChange& change) {
+    return change.before && change.after && change.before->ttl == change.after->ttl;
+}
+
 void removals(const NameChanges& changes, Records& records) {
     for (const auto& [type, change] : changes.sets) {
-        if (change->before) records.add(Section::authority, changes.name, number(type), dns::class_any, 0, {});
+        if (!change->before) continue;
+        if (!in_part(*change)) {
+            records.add(Section::authority, changes.name, number(type), dns::class_any, 0, {});
+            continue;
+        }
+        for (const auto& data : change->before->data) {
+            if (change->after->data.contains(data)) continue;
+            records.add(Section::authority, changes.name, number(type), dns::class_none, 0, data);
+        }
     }
 }
 
@@ -102,6 +115,7 @@ void additions(const NameChanges& changes, Records& records) {
     for (const auto& [type, change] : changes.sets) {
         if (!change->after) continue;
         for (const auto& data : change->after->data) {
+            if (in_part(*change) && change->before->data.contains(data)) continue;
             records.add(Section::authority, changes.name, number(type), dns::class_internet, change->after->ttl, data);
         }
     }
