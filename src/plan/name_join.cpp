@@ -52,37 +52,38 @@ std::uint64_t hash_of(std::string_view name) {
     return mix(mix(low ^ second ^ hash, high ^ first), second);
 }
 
+std::uint32_t tag_of(std::uint64_t hash) { return static_cast<std::uint32_t>(hash >> 32U); }
+
 }  // namespace
 
 NameJoin::NameJoin(std::span<const dns::Endpoint> present, std::span<const Desired> desired) {
     const auto items = present.size() + desired.size();
-    slots_.resize(std::bit_ceil(items + items / 2 + 2));
+    slots_.resize(std::bit_ceil(items + items / 2 + 2), no_item);
     groups_.reserve(std::max(present.size(), desired.size()));
     add(present, next_present_, &NameGroup::present);
     add(desired, next_desired_, &NameGroup::desired);
 }
 
-NameJoin::Slot& NameJoin::slot(std::string_view name, std::uint64_t hash) {
-    const auto tag = static_cast<std::uint32_t>(hash >> 32U);
+std::uint32_t& NameJoin::slot(std::string_view name, std::uint64_t hash) {
     const std::size_t mask = slots_.size() - 1;
     for (std::size_t at = hash & mask;; at = (at + 1) & mask) {
-        auto& slot = slots_[at];
-        if (slot.group == no_item || (slot.tag == tag && groups_[slot.group].name == name)) return slot;
+        auto& group = slots_[at];
+        if (group == no_item || (groups_[group].tag == tag_of(hash) && groups_[group].name == name)) return group;
     }
 }
 
 std::uint32_t NameJoin::group_of(std::string_view name, std::uint64_t hash) {
     auto& at = slot(name, hash);
-    if (at.group == no_item) {
-        at = {static_cast<std::uint32_t>(hash >> 32U), static_cast<std::uint32_t>(groups_.size())};
-        groups_.push_back({.name = name});
+    if (at == no_item) {
+        at = static_cast<std::uint32_t>(groups_.size());
+        groups_.push_back({.name = name, .tag = tag_of(hash)});
     }
-    return at.group;
+    return at;
 }
 
 NameGroup* NameJoin::find(std::string_view normal_name) {
-    const auto& at = slot(normal_name, hash_of(normal_name));
-    return at.group == no_item ? nullptr : &groups_[at.group];
+    const auto at = slot(normal_name, hash_of(normal_name));
+    return at == no_item ? nullptr : &groups_[at];
 }
 
 template <class Item>
@@ -109,7 +110,7 @@ void NameJoin::add(std::span<const Item> items, std::vector<std::uint32_t>& next
             __builtin_prefetch(&slots_[hashed[i].hash & mask]);
         }
         for (std::size_t i = 0; i < count; ++i) {
-            hashed[i].guess = slots_[hashed[i].hash & mask].group;
+            hashed[i].guess = slots_[hashed[i].hash & mask];
             if (hashed[i].guess != no_item) __builtin_prefetch(&groups_[hashed[i].guess], 1);
         }
         for (std::size_t i = 0; i < count; ++i) {

@@ -19,7 +19,8 @@ struct NameGroup {
     std::string_view name;            // normal
     std::uint32_t present = no_item;  // the last of each in its list; the others follow by next_...()
     std::uint32_t desired = no_item;
-    bool special = false;  // named by an order, or unsure
+    std::uint32_t tag = 0;  // of the hash, so that most strangers are seen without a look at their name
+    bool special = false;   // named by an order, or unsure
 };
 
 class NameJoin {
@@ -34,19 +35,15 @@ public:
     [[nodiscard]] std::uint32_t next_desired(std::uint32_t item) const { return next_desired_[item]; }
 
 private:
-    struct Slot {
-        std::uint32_t tag = 0;  // of the hash, so that most strangers are seen without a look at their name
-        std::uint32_t group = no_item;
-    };
-    // The place of the name, or the free one where it belongs.
-    Slot& slot(std::string_view name, std::uint64_t hash);
+    // The place of the name, or the free one where it belongs: the index of a group, or no_item.
+    std::uint32_t& slot(std::string_view name, std::uint64_t hash);
     std::uint32_t group_of(std::string_view name, std::uint64_t hash);
     template <class Item>
     void add(std::span<const Item> items, std::vector<std::uint32_t>& next, std::uint32_t NameGroup::*last);
 
     NormalNames names_;
     std::vector<NameGroup> groups_;
-    std::vector<Slot> slots_;  // a power of two, at most two thirds full
+    std::vector<std::uint32_t> slots_;  // a power of two, at most two thirds full
     std::vector<std::uint32_t> next_present_, next_desired_;
 };
 

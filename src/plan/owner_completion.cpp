@@ -70,6 +70,23 @@ void OwnerCompletion::each_text(const std::string& name, const std::function<voi
     });
 }
 
+std::string OwnerCompletion::claimed_by_other(const Change& change) const {
+    std::string claimant;
+    if (change.action != Action::create) return claimant;
+    const auto& record = *change.after;
+    each_text(normal_name(record.dns_name), [&](const IndexedText& text) {
+        if (text.owner.empty() || text.owner == options_.owner) return;
+        std::string_view entry;
+        const bool names_it = text.form == TextForm::shared
+                                  ? find_entry(text.records, record.record_type, record.set_identifier, entry)
+                                  : text.form == TextForm::typed &&
+                                        equal_ignoring_case(text.type, record.record_type) &&
+                                        index_.set(text).set_identifier == record.set_identifier;
+        if (names_it && (claimant.empty() || text.owner < claimant)) claimant = text.owner;
+    });
+    return claimant;
+}
+
 OwnerResult<std::vector<OwnedEndpoint>> OwnerCompletion::after(const OwnerGroup& group) const {
     std::vector<OwnedEndpoint> records;
     for (const auto& name : group.names) {

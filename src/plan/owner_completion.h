@@ -53,6 +53,8 @@ public:
           random_(random) {}
 
     [[nodiscard]] const OwnerIndex& index() const { return index_; }
+    // Who else says that he owns a record that is not there, and that this change would create; empty: nobody does.
+    [[nodiscard]] std::string claimed_by_other(const Change& change) const;
     void look_at(const std::map<std::string, OwnerGroup>& groups, const Registry::Read& present);
     // The changes of ownership records that go with a group, or why there can be none.
     OwnerResult<std::vector<Change>> finish(const OwnerGroup& group);

@@ -1,4 +1,6 @@
 // Writing: which ownership records have to change with a plan, or by themselves.
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <map>
 #include <set>
@@ -7,6 +9,7 @@
 #include "plan/owner_claims.h"
 #include "plan/owner_completion.h"
 #include "plan/owner_index.h"
+#include "plan/reason.h"
 #include "plan/registry.h"
 
 namespace fairlead::plan {
@@ -19,6 +22,23 @@ void leave_out(const OwnerGroup& group, const OwnerProblem& problem, std::vector
     for (const auto* change : group.changes) {
         left_out->push_back({change->subject(), problem.reason, problem.message, change->desired});
     }
+}
+
+// A record that somebody removed by hand is still its owner's, who will put it back or give it up: with a second text
+// beside his, nobody could tell any more whose it is.
+void leave_to_others(OwnerGroup& group, const OwnerCompletion& completion, std::vector<Skip>* left_out) {
+    std::erase_if(group.changes, [&](const Change* change) {
+        const auto other = completion.claimed_by_other(*change);
+        if (other.empty()) return false;
+        if (left_out != nullptr) {
+            const auto& record = change->subject();
+            left_out->push_back({record, std::string(reason::owned_by_other),
+                                 fmt::format("{} {} is not there, but its ownership record says that \"{}\" owns it",
+                                             record.record_type, record.dns_name, other),
+                                 change->desired});
+        }
+        return true;
+    });
 }
 
 std::size_t entries_of(const IndexedText& text) {
@@ -61,7 +81,9 @@ std::vector<ChangeGroup> Registry::complete(const std::vector<Change>& changes, 
     if (!options_.owner.empty()) completion.look_at(groups, present);
     std::vector<ChangeGroup> out;
     out.reserve(groups.size());
-    for (const auto& [key, group] : groups) {
+    for (auto& [key, group] : groups) {
+        if (!options_.owner.empty()) leave_to_others(group, completion, left_out);
+        if (group.changes.empty()) continue;
         ChangeGroup done{group.changes.front()->subject().dns_name, {}, {}};
         if (!options_.owner.empty()) {
             auto ownership = completion.finish(group);

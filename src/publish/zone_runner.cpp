@@ -138,12 +138,12 @@ Step ZoneRunner::next() const {
         return {.more = true, .due = {}};
     } else {
         due = full_due_;
-        for (const auto& [name, attempt] : attempts_) earliest(due, attempt.not_before);
+        // While changes are still coming in, run() plans nothing: what is due before would be asked for in vain.
+        const auto settled =
+            changed_at_ ? std::min(*changed_at_ + limits_.settle, *settle_from_ + limits_.settle_at_most) : now;
+        for (const auto& [name, attempt] : attempts_) earliest(due, std::max(attempt.not_before, settled));
         if (follow_at_) earliest(due, *follow_at_);
-        if (!book_.touched().empty() || replan_all_) {
-            earliest(due, changed_at_ ? std::min(*changed_at_ + limits_.settle, *settle_from_ + limits_.settle_at_most)
-                                      : now);
-        }
+        if (!book_.touched().empty() || replan_all_) earliest(due, settled);
     }
     if (due && *due <= now) return {.more = true, .due = {}};
     return {.more = false, .due = due};

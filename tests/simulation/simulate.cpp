@@ -8,6 +8,7 @@
 
 #include "base/text.h"
 #include "simulation/client.h"
+#include "simulation/publish_world.h"
 #include "simulation/simulation.h"
 
 namespace {
@@ -20,10 +21,12 @@ struct Arguments {
     bool trace = false;
     bool embedded = false;    // over files instead of memory
     bool keep_going = false;  // names every failing seed instead of telling all about the first
+    bool publish = false;     // the world of zones at other providers instead of the API's
 };
 
 int usage() {
-    fmt::print(stderr, "usage: simulate [--seeds N] [--start S] [--trace] [--keep-going] [--embedded]\n");
+    fmt::print(stderr,
+               "usage: simulate [--seeds N] [--start S] [--trace] [--keep-going] [--embedded] [--world api|publish]\n");
     return 2;
 }
 
@@ -42,6 +45,12 @@ bool read(int argc, char** argv, Arguments& arguments) {
             arguments.keep_going = true;
             continue;
         }
+        if (name == "--world") {
+            const std::string_view world = i + 1 < argc ? argv[++i] : "";
+            if (world != "api" && world != "publish") return false;
+            arguments.publish = world == "publish";
+            continue;
+        }
         const auto value = i + 1 < argc ? fairlead::parse_int(argv[++i]) : std::nullopt;
         if (!value || *value < 0) return false;
         if (name == "--seeds") {
@@ -55,12 +64,41 @@ bool read(int argc, char** argv, Arguments& arguments) {
     return true;
 }
 
+// Seeds of the world in publish_world.h.
+int run_publishing(const Arguments& arguments) {
+    fairlead::simulation::PublishReport all;
+    const auto began = Steady::now();
+    std::int64_t failed = 0;
+    for (std::int64_t done = 0; done < arguments.seeds; ++done) {
+        const auto report =
+            fairlead::simulation::simulate_publishing(static_cast<std::uint64_t>(arguments.start + done));
+        if (arguments.trace || (report.violation && !arguments.keep_going)) fmt::print("{}", report.trace);
+        if (report.violation) {
+            fmt::print("seed {}: {}\n", report.seed, *report.violation);
+            if (!arguments.keep_going) return 1;
+            ++failed;
+        }
+        all.applied += report.applied;
+        all.faults += report.faults;
+        all.crashes += report.crashes;
+        all.foreign += report.foreign;
+    }
+    const double seconds = std::chrono::duration<double>(Steady::now() - began).count();
+    fmt::print(
+        "{} of {} seeds from {} are clean: {} sets written, {} faults, {} crashes, {} foreign writes, {:.1f} s, {:.0f} "
+        "seeds a second\n",
+        arguments.seeds - failed, arguments.seeds, arguments.start, all.applied, all.faults, all.crashes, all.foreign,
+        seconds, static_cast<double>(arguments.seeds) / seconds);
+    return failed == 0 ? 0 : 1;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
     using namespace fairlead::simulation;
     Arguments arguments;
     if (!read(argc, argv, arguments)) return usage();
+    if (arguments.publish) return run_publishing(arguments);
     Surroundings around;
     const auto began = Steady::now();
     auto shown = began;
