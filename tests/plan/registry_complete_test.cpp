@@ -148,12 +148,29 @@ TEST(RegistryComplete, InTheFormOfExternalDnsAnothersTextIsAConflict) {
         ASSERT_EQ(groups.size(), 1U) << "neighbours go on";
         EXPECT_EQ(groups[0].name, "v.example.com");
         ASSERT_EQ(world.left_out.size(), 1U);
-        EXPECT_EQ(world.left_out[0].reason, "OwnershipConflict");
+        const bool owned = text == typed("them");
+        EXPECT_EQ(world.left_out[0].reason, owned ? "OwnedByOther" : "OwnershipConflict");
         EXPECT_EQ(world.left_out[0].desired, 4U);
         EXPECT_EQ(world.left_out[0].message,
-                  "a-w.example.com is where the ownership goes, and there is a TXT record of somebody else");
+                  owned ? "A w.example.com is not there, but its ownership record says that \"them\" owns it"
+                        : "a-w.example.com is where the ownership goes, and there is a TXT record of somebody else");
         EXPECT_EQ(world.owner("w.example.com", "A"), "(not there)") << "never a record without ownership";
     }
+}
+
+TEST(RegistryComplete, WhatAnotherClaimsIsLeftToHimAlsoWhenItIsGone) {
+    World world;
+    world.zone.put(set("_owner.w.example.com", "TXT",
+                       {"\"heritage=external-dns,external-dns/name=w.example.com,external-dns/owner=them,"
+                        "external-dns/records=A\""}));
+    const auto groups =
+        world.run({create(set("w.example.com", "A", {"1.1.1.1"})), create(set("w.example.com", "AAAA", {"::1"}))});
+    ASSERT_EQ(groups.size(), 1U);
+    ASSERT_EQ(groups[0].changes.size(), 1U) << "what he does not claim can be had";
+    EXPECT_EQ(groups[0].changes[0].subject().record_type, "AAAA");
+    ASSERT_EQ(world.left_out.size(), 1U);
+    EXPECT_EQ(world.left_out[0].reason, "OwnedByOther");
+    EXPECT_EQ(world.left_out[0].endpoint.record_type, "A");
 }
 
 TEST(RegistryComplete, WritesTheFormOfExternalDnsToTheByte) {
