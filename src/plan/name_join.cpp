@@ -92,7 +92,10 @@ void NameJoin::add(std::span<const Item> items, std::vector<std::uint32_t>& next
         std::string_view name;
         std::uint64_t hash = 0;
         std::uint32_t guess = no_item;  // the group that stands where this name should
+        bool known = false;             // it is this one
     };
+    // Lists in the same order, as they mostly are, need no table: the group after the last one is the next.
+    std::uint32_t expected = 0;
     next.resize(items.size(), no_item);
     const std::size_t mask = slots_.size() - 1;
     std::array<Hashed, block> hashed;
@@ -106,18 +109,27 @@ void NameJoin::add(std::span<const Item> items, std::vector<std::uint32_t>& next
         }
         for (std::size_t i = 0; i < count; ++i) {
             const auto name = names_(name_of(items[from + i])).text;
-            hashed[i] = {name, hash_of(name), no_item};
+            if (expected < groups_.size() && groups_[expected].name == name) {
+                hashed[i] = {name, 0, expected++, true};
+                continue;
+            }
+            hashed[i] = {name, hash_of(name), no_item, false};
             __builtin_prefetch(&slots_[hashed[i].hash & mask]);
         }
         for (std::size_t i = 0; i < count; ++i) {
+            if (hashed[i].known) continue;
             hashed[i].guess = slots_[hashed[i].hash & mask];
             if (hashed[i].guess != no_item) __builtin_prefetch(&groups_[hashed[i].guess], 1);
         }
         for (std::size_t i = 0; i < count; ++i) {
-            if (hashed[i].guess != no_item) __builtin_prefetch(groups_[hashed[i].guess].name.data());
+            if (!hashed[i].known && hashed[i].guess != no_item) {
+                __builtin_prefetch(groups_[hashed[i].guess].name.data());
+            }
         }
         for (std::size_t i = 0; i < count; ++i) {
-            auto& group = groups_[group_of(hashed[i].name, hashed[i].hash)];
+            const auto found = hashed[i].known ? hashed[i].guess : group_of(hashed[i].name, hashed[i].hash);
+            expected = found + 1;
+            auto& group = groups_[found];
             const auto item = static_cast<std::uint32_t>(from + i);
             next[item] = group.*last;
             group.*last = item;
