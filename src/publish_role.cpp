@@ -14,8 +14,8 @@ namespace fairlead {
 
 namespace {
 
-// Zones that are worked on at a time; providers block.
-constexpr std::size_t publish_threads = 4;
+// Zones that are worked on at a time; providers block, so most of the threads wait.
+constexpr std::size_t publish_threads = 16;
 constexpr std::chrono::seconds leading_again{1};
 
 Result<std::vector<plan::OwnershipOrder>> orders_of(const std::map<std::string, std::string>& parameters) {

@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <tuple>
 
 #include "base/text.h"
 #include "control/conditions.h"
@@ -38,6 +39,7 @@ std::optional<MappedZone> mapped(const store::ObjectRef& object) {
     if (!apex) return std::nullopt;
     MappedZone result;
     result.key = object->name();
+    result.revision = object->created();
     result.apex = std::move(*apex);
     if (const auto made = from_rfc3339(zone->metadata.creation_timestamp)) {
         result.created = std::chrono::duration_cast<std::chrono::seconds>(made->time_since_epoch()).count();
@@ -57,7 +59,7 @@ RecordOutcome outcome_of(const publish::RecordReport& report) {
     RecordOutcome outcome;
     outcome.planned = report.planned;
     outcome.applied = report.state == State::applied;
-    outcome.skipped = report.state == State::skipped;
+    outcome.skipped = report.skipped;
     outcome.reason = report.reason;
     outcome.message = report.message;
     outcome.provider = report.provider;
@@ -122,7 +124,11 @@ DnsPublisher::~DnsPublisher() { publisher_.on_news({}); }
 void DnsPublisher::zone_changed(const store::ObjectRef& before, const store::ObjectRef& after) {
     const auto& object = after ? after : before;
     const auto key = object->name();
-    if (mapped(before) != mapped(after)) context_.enqueue(keyed(namespace_prefix, namespace_of(key)));
+    if (mapped(before) != mapped(after)) {
+        context_.enqueue(keyed(namespace_prefix, namespace_of(key)));
+        // One of the same place may have waited for this one to go.
+        for (const auto& zone : publisher_.zones()) context_.enqueue(keyed(zone_prefix, zone));
+    }
     if (publisher_.has_zone(key)) context_.enqueue(keyed(zone_prefix, key));
 }
 
@@ -164,7 +170,36 @@ std::optional<std::map<std::string, std::string>> DnsPublisher::secret(const std
     return data;
 }
 
+// Another ManagedZone that puts records of the same owner into the same place, and was there before: its key, or
+// nothing.
+std::string DnsPublisher::older_twin(const publish::ZoneOrder& order) {
+    const auto mine = mapped(zones_.get(order.key));
+    const auto place = destination(order);
+    std::string twin;
+    zones_.scan({}, {}, [&](const store::ObjectRef& object) {
+        const auto other = mapped(object);
+        if (!mine || !other || other->builtin || other->apex != mine->apex || other->key == mine->key) return true;
+        if (std::tie(other->created, other->revision) > std::tie(mine->created, mine->revision)) return true;
+        const auto their = plain_order_of(other->key);
+        if (their && destination(*their) == place) twin = other->key;
+        return twin.empty();
+    });
+    return twin;
+}
+
 std::optional<publish::ZoneOrder> DnsPublisher::order_of(const std::string& key) {
+    auto order = plain_order_of(key);
+    if (!order || !order->problem.empty()) return order;
+    if (const auto twin = older_twin(*order); !twin.empty()) {
+        order->problem = fmt::format(
+            "spec.ownership.owner: \"{}\" keeps the same zone for ManagedZone {}, which is older: give each an owner "
+            "of its own",
+            order->registry.owner, twin);
+    }
+    return order;
+}
+
+std::optional<publish::ZoneOrder> DnsPublisher::plain_order_of(const std::string& key) {
     const auto zone = read<resource::ManagedZone>(zones_.get(key));
     if (!zone || is_builtin(zone->spec)) return std::nullopt;
     const auto prefix = namespace_of(key) + "/";
@@ -191,12 +226,11 @@ Result<control::Again> DnsPublisher::place_namespace(const std::string& name) {
     }
     if (!map.any_outside() && old == maps_.end()) return Again::no();
     std::map<std::string, std::vector<publish::RecordOrder>> wanted;  // by zone
-    std::set<std::string> placed;
     records_.scan(prefix, prefix, [&](const store::ObjectRef& object) {
         const auto record = read<resource::DnsRecord>(object);
-        const auto* zone = record ? map.zone_of(record->spec) : nullptr;
+        const bool wanted_at_all = record && record->metadata.deletion_timestamp.empty();
+        const auto* zone = wanted_at_all ? map.zone_of(record->spec) : nullptr;
         if (zone == nullptr || zone->builtin) return true;
-        placed.emplace(object->name());
         wanted[zone->key].push_back(order_for(*object, *record));
         return true;
     });
@@ -364,7 +398,8 @@ Result<control::Again> DnsPublisher::write_record(const std::string& key) {
     const auto written = context_.client().update_status(control::object_id(records_.kind(), key), std::move(*object));
     if (!written && written.error().code != Errc::not_found) return fail(written.error());
     using State = publish::RecordReport::State;
-    if (!said && (report.state == State::failed || report.state == State::skipped)) {
+    const bool bad = report.state == State::failed || report.state == State::skipped;
+    if ((!said && bad) || report.reason == "Contested") {
         context_.events().record(reference, control::EventType::warning, report.reason, report.message);
     }
     record_news_.erase(key);

@@ -47,6 +47,8 @@ private:
                                  const publish::ZoneReport& report);
     Result<Again> write_record(const std::string& key);
     [[nodiscard]] std::optional<publish::ZoneOrder> order_of(const std::string& key);
+    [[nodiscard]] std::optional<publish::ZoneOrder> plain_order_of(const std::string& key);
+    [[nodiscard]] std::string older_twin(const publish::ZoneOrder& order);
     [[nodiscard]] std::optional<std::map<std::string, std::string>> secret(const std::string& key) const;
     [[nodiscard]] std::string default_owner() const;
     void unbind(const std::string& record);

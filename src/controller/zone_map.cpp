@@ -10,7 +10,7 @@ void ZoneMap::add(MappedZone zone) {
     if (!is_new) {
         const auto& other = zones_.find(at->second)->second;
         const auto order = [](const MappedZone& each) {
-            return std::make_tuple(!each.builtin, each.created, each.key);
+            return std::make_tuple(!each.builtin, each.created, each.revision, each.key);
         };
         if (order(zone) < order(other)) at->second = zone.key;
     }

@@ -18,6 +18,7 @@ struct MappedZone {
     std::string key;  // "namespace/name"
     dns::Name apex;
     std::int64_t created = 0;
+    std::uint64_t revision = 0;  // of the store, that created it: which of one second is older
     bool builtin = true;
     bool operator==(const MappedZone&) const = default;
 };

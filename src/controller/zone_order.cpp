@@ -112,7 +112,11 @@ void fill_ownership(const ManagedZoneSpec& spec, const SecretData& secrets, cons
                     publish::ZoneOrder& order, Problems& problems) {
     const auto stated = spec.ownership.value_or(resource::ZoneOwnership{});
     auto& registry = order.registry;
-    registry.owner = stated.owner.empty() ? options.default_owner : stated.owner;
+    registry.owner = stated.owner;
+    // One of its own per zone: two ManagedZones of one domain do not take each other's records away.
+    if (registry.owner.empty() && !options.default_owner.empty()) {
+        registry.owner = fmt::format("{}/{}", options.default_owner, order.key);
+    }
     if (registry.owner.empty()) problems.add("spec.ownership.owner", "is missing, and the installation has no id yet");
     registry.form = stated.form == "external-dns" ? plan::OwnershipForm::external_dns : plan::OwnershipForm::shared;
     registry.prefix = stated.txt_prefix;
@@ -194,6 +198,13 @@ publish::ZoneOrder zone_order(const std::string& key, const resource::ManagedZon
     }
     order.problem = problems.first();
     return order;
+}
+
+std::string destination(const publish::ZoneOrder& order) {
+    const auto& settings = order.settings;
+    return fmt::format("{}|{}|{}|{}|{}|{}|{}|{}|{}", settings.provider, settings.apex.host(), settings.id,
+                       join(settings.rfc2136.servers, ","), settings.route53.endpoint, settings.route53.private_zone,
+                       settings.zonefile.path, settings.webhook.url, order.registry.owner);
 }
 
 publish::RecordOrder record_order(const std::string& key, const resource::DnsRecord& record) {

@@ -19,8 +19,8 @@ inline constexpr std::string_view builtin_provider = "builtin";
 
 // What is the server's to decide, not the zone's.
 struct PublishingOptions {
-    std::string default_owner;                                        // of zones that name none; empty: not known yet
-    std::string zonefile_folder;                                      // empty: no zone files are written
+    std::string default_owner;    // of the installation: zones that name none add their key; empty: not known yet
+    std::string zonefile_folder;  // empty: no zone files are written
     std::map<std::string, std::vector<std::string>> reload_commands;  // by name: program and arguments
 };
 
@@ -33,6 +33,9 @@ publish::ZoneOrder zone_order(const std::string& key, const resource::ManagedZon
 // Names of the Secrets that the zone names.
 std::vector<std::string> secrets_of(const resource::ManagedZoneSpec& spec);
 bool is_builtin(const resource::ManagedZoneSpec& spec);
+
+// Where its records go and whose they are: two zones that say the same would take each other's records away.
+std::string destination(const publish::ZoneOrder& order);
 
 publish::RecordOrder record_order(const std::string& key, const resource::DnsRecord& record);
 

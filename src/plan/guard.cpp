@@ -39,45 +39,60 @@ Alarm alarm(std::size_t removals, const GuardLimits& limits, const GuardState& s
     return {};
 }
 
-// Marks what waits when removals do: they, and the creations that cannot stand beside what they would have removed.
+// What is left of a name that loses something: a set that takes the place of another (a renamed identifier, another
+// type) is no deletion.
+struct Losses {
+    std::size_t count = 0;  // sets that go and nothing comes for
+    std::vector<bool>
+        waits;  // of the changes: removals of such names, and creations that cannot stand beside what stays
+};
+
 // Changes of one name stand together.
-std::vector<bool> waiting(const std::vector<Change>& changes) {
-    std::vector<bool> waits(changes.size(), false);
+Losses losses(const std::vector<Change>& changes) {
+    Losses found;
+    found.waits.resize(changes.size(), false);
     Company staying;
     for (std::size_t from = 0; from < changes.size();) {
         const auto name = normal_name(changes[from].subject().dns_name);
-        std::size_t to = from + 1;
-        while (to < changes.size() && normal_name(changes[to].subject().dns_name) == name) ++to;
-        staying.clear();
-        for (auto i = from; i < to; ++i) {
-            if (changes[i].action != Action::remove) continue;
-            waits[i] = true;
-            staying.add(*changes[i].before);
+        std::size_t to = from, removals = 0, creations = 0;
+        for (; to < changes.size() && normal_name(changes[to].subject().dns_name) == name; ++to) {
+            removals += changes[to].action == Action::remove ? 1 : 0;
+            creations += changes[to].action == Action::create ? 1 : 0;
         }
-        for (auto i = from; i < to; ++i) {
-            if (changes[i].action == Action::create) waits[i] = staying.excludes(*changes[i].after) != nullptr;
+        if (removals > creations) {
+            found.count += removals - creations;
+            staying.clear();
+            for (auto i = from; i < to; ++i) {
+                if (changes[i].action != Action::remove) continue;
+                found.waits[i] = true;
+                staying.add(*changes[i].before);
+            }
+            for (auto i = from; i < to; ++i) {
+                if (changes[i].action != Action::create) continue;
+                found.waits[i] = staying.excludes(*changes[i].after) != nullptr;
+            }
         }
         from = to;
     }
-    return waits;
+    return found;
 }
 
 }  // namespace
 
 Guarded guard(Plan plan, const GuardLimits& limits, const GuardState& state) {
     Guarded guarded;
-    const auto removals = plan.count(Action::remove);
+    const auto lost = plan.count(Action::remove) == 0 ? Losses() : losses(plan.changes);
+    const auto removals = lost.count;
     auto why = removals == 0 ? Alarm() : alarm(removals, limits, state);
     if (why.reason.empty()) {
         guarded.go = std::move(plan);
         return guarded;
     }
-    const auto waits = waiting(plan.changes);
     std::vector<Change> held, go;
     held.reserve(removals);
-    go.reserve(plan.changes.size() - removals);
+    go.reserve(plan.changes.size());
     for (std::size_t i = 0; i < plan.changes.size(); ++i) {
-        (waits[i] ? held : go).push_back(plan.changes[i]);
+        (lost.waits[i] ? held : go).push_back(plan.changes[i]);
     }
     auto id = digest(held);
     if (id == state.approved) {

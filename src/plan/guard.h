@@ -11,6 +11,7 @@
 
 namespace fairlead::plan {
 
+// A set that takes the place of another of its name (a renamed identifier, another type) is no deletion.
 struct GuardLimits {
     unsigned max_percent = 30;             // of what we own in the zone
     std::optional<std::size_t> max_count;  // none: any number within the share

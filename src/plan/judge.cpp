@@ -158,7 +158,7 @@ void Judge::judge(const NameCase& name) {
             separate_plain();
             remove(name.unsure);
             forgo(name.unsure);
-            emit(name.unsure);
+            emit();
         }
         if (options_.tell_foreign) tell_foreign();
     }
@@ -349,7 +349,7 @@ void Judge::change(Action action, const dns::Endpoint* before, const Desired* af
     changes_.push_back(std::move(made));
 }
 
-void Judge::emit(bool unsure) {
+void Judge::emit() {
     removed_.clear();
     created_.clear();
     for (const auto& each : there_) {
@@ -369,7 +369,7 @@ void Judge::emit(bool unsure) {
     for (auto& wish : wishes_) {
         if (!wish.alive) continue;
         if (wish.match != nullptr) {
-            emit_update(wish, unsure);
+            emit_update(wish);
             continue;
         }
         const auto* other = removed_.excludes(wish.endpoint());
@@ -383,16 +383,15 @@ void Judge::emit(bool unsure) {
 
 // What is there and wanted. An adoption goes through under every policy, as it is an order; what it would change beside
 // the owner does not.
-void Judge::emit_update(Wish& wish, bool unsure) {
+void Judge::emit_update(Wish& wish) {
     const auto& before = *wish.match->endpoint;
     const bool adopted = wish.match->standing == Standing::adopted;
     const bool other = needs_update(before, wish.endpoint());
     if (!other && !adopted) return;
-    const bool held = unsure || options_.policy == Policy::create_only;
+    const bool held = options_.policy == Policy::create_only;
     if (other && held) {
-        drop(wish, unsure ? reason::source_failed : reason::policy,
-             unsure ? fmt::format("{} differs, but what is wanted there is not known in full", title(before))
-                    : fmt::format("{} differs, but the policy create-only updates nothing", title(before)));
+        drop(wish, reason::policy,
+             fmt::format("{} differs, but the policy create-only updates nothing", title(before)));
         if (!adopted) return;
     }
     change(Action::update, &before, wish.desired, adopted ? reason::adopted : reason::differs, "");

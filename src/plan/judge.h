@@ -61,8 +61,8 @@ private:
     void remove(bool unsure);
     void forgo(bool unsure);
     void tell_foreign();
-    void emit(bool unsure);
-    void emit_update(Wish& wish, bool unsure);
+    void emit();
+    void emit_update(Wish& wish);
     void finish();
 
     There* find(const dns::Endpoint& like);

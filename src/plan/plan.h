@@ -36,7 +36,7 @@ struct Options {
     std::set<std::string, std::less<>> excluded_types;                       // wins over managed_types
     DomainFilter filter;
     std::vector<OwnershipOrder> orders;
-    // Names for which somebody wants something that cannot be read: nothing of theirs is removed or updated away.
+    // Names for which somebody wants something that cannot be read: nothing of theirs is removed.
     std::set<std::string, std::less<>> unsure_names;
     // Whether records that others have and nobody here wants are named among what is skipped.
     bool tell_foreign = true;

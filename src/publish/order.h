@@ -55,7 +55,8 @@ struct RecordReport {
         skipped,  // something of it is left alone; the rest is applied
         failed,   // the provider refused something of it, or cannot be reached
     } state = State::waiting;
-    bool planned = true;  // false: the zone has not been looked at for it yet
+    bool skipped = false;  // something of it is left alone, whatever the rest comes to
+    bool planned = true;   // false: the zone has not been looked at for it yet
     std::int64_t generation = 0;
     std::string reason;   // of the condition
     std::string message;  // for a person

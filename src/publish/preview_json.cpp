@@ -93,7 +93,9 @@ json::Value preview_json(const Preview& preview) {
     if (!preview.guarded.held.empty()) zone["held"] = held_json(preview.guarded);
     std::vector<const plan::Change*> ownership;
     for (const auto& group : preview.groups) {
-        for (const auto& change : group.ownership) ownership.push_back(&change);
+        for (const auto& change : group.ownership) {
+            if (change.before != change.after) ownership.push_back(&change);  // others are only compared
+        }
     }
     json::Object texts;
     add_changes(texts, ownership);

@@ -118,12 +118,14 @@ Step Publisher::run_one() {
     {
         const std::lock_guard lock(mutex_);
         std::optional<MonotonicTime> due;
+        const auto failing = std::count_if(zones_.begin(), zones_.end(),
+                                           [](const auto& each) { return each.second->busy && each.second->failing; });
         // In turn: those behind the last one first.
         auto at = zones_.upper_bound(last_zone_);
         for (std::size_t i = 0; i < zones_.size(); ++i, ++at) {
             if (at == zones_.end()) at = zones_.begin();
             auto& each = *at->second;
-            if (each.busy) continue;
+            if (each.busy || (each.failing && static_cast<std::size_t>(failing) >= max_failing)) continue;
             if (each.inbox.empty() && each.due && *each.due > now) {
                 if (!due || *each.due < *due) due = *each.due;
                 continue;
@@ -166,6 +168,7 @@ void Publisher::finish(const std::string& key, const std::shared_ptr<Zone>& zone
             record_news_.insert_or_assign({key, record}, std::move(news));
             something = true;
         }
+        zone->failing = report.reason == "Unavailable";
         if (!(report == zone->report)) {
             zone->report = std::move(report);
             zone->report_is_new = true;
@@ -184,11 +187,18 @@ Result<Preview> Publisher::preview(std::string_view key, const std::vector<plan:
         if (found == zones_.end()) return fail(Errc::not_found, fmt::format("no zone {} at another provider", key));
         zone = found->second;
     }
-    const std::unique_lock working(zone->work, patience);
+    std::unique_lock working(zone->work, patience);
     if (!working) {
         return fail(Errc::unavailable, fmt::format("zone {} is being worked on; try again in a moment", key));
     }
-    return zone->runner->preview(orders, refresh);
+    auto preview = zone->runner->preview(orders, refresh);
+    working.unlock();
+    {
+        const std::lock_guard lock(mutex_);
+        zone->due.reset();  // it may have found something to do
+    }
+    wake_workers();
+    return preview;
 }
 
 std::vector<std::string> Publisher::zones() const {

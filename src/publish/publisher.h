@@ -24,6 +24,10 @@ namespace fairlead::publish {
 
 class Publisher {
 public:
+    // So many zones whose provider did not answer last time are worked on at a time: they may take all of their time
+    // limits again, and the threads are for the others too.
+    static constexpr std::size_t max_failing = 8;
+
     Publisher(const provider::Providers& providers, const provider::Surroundings& around, RunnerLimits limits = {});
     ~Publisher();
     Publisher(const Publisher&) = delete;
@@ -76,6 +80,7 @@ private:
         std::optional<MonotonicTime> due;  // none: now
         ZoneReport report;
         bool report_is_new = false;
+        bool failing = false;  // the last time its provider did not answer
     };
 
     void finish(const std::string& key, const std::shared_ptr<Zone>& zone, const Step& step);

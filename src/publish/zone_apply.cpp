@@ -219,11 +219,17 @@ void ZoneRunner::leave_stubborn(Round& round) {
         outstanding(change);
         return true;
     });
-    // Seen as written: in a whole reading, or in one of its own names.
-    std::erase_if(written_, [&](const auto& each) {
-        const auto& name = each.first.first;
-        return !changing.contains(each.first) && round.looked_at(name) && (round.fresh || fresh_.contains(name));
-    });
+    // Seen as written: in a whole reading, or in one of its own names. One that was written more than once is
+    // remembered for a while: somebody may be changing it back.
+    for (auto at = written_.begin(); at != written_.end();) {
+        const auto& name = at->first.first;
+        auto& written = at->second;
+        const bool seen =
+            !changing.contains(at->first) && round.looked_at(name) && (round.fresh || fresh_.contains(name));
+        if (seen) written.times = 0;
+        const bool forgotten = seen && (!written.update || now - written.since > limits_.contested_within);
+        at = forgotten ? written_.erase(at) : std::next(at);
+    }
     fresh_.clear();
 }
 
@@ -276,7 +282,7 @@ void ZoneRunner::apply(std::vector<plan::ChangeGroup> groups) {
         break;
     }
     if (must_read_ || !supports_.reads_names || written.size() > supports_.verify_names) return;
-    for (const auto* group : written) read_again(*group);
+    for (const auto* group : written) read_again(*group, false);
 }
 
 void ZoneRunner::conclude(const plan::ChangeGroup& group, const provider::Outcome& outcome) {
@@ -295,12 +301,14 @@ void ZoneRunner::conclude(const plan::ChangeGroup& group, const provider::Outcom
         for (const auto& change : group.changes) outstanding(change);
     };
     ++outcomes_[static_cast<std::size_t>(outcome.state)];
+    std::string contested;
     switch (outcome.state) {
         case Outcome::applied:
             attempts_.erase(name);
             book_.present.apply(group, *registry_);
-            note_written(group);
-            tell({State::applied, {}, {}, outcome.change_id, !supports_.change_states || outcome.change_id.empty()});
+            contested = note_written(group);
+            tell({State::applied, contested.empty() ? "" : "Contested", contested, outcome.change_id,
+                  !supports_.change_states || outcome.change_id.empty()});
             break;
         case Outcome::refused:
             again();
@@ -312,7 +320,7 @@ void ZoneRunner::conclude(const plan::ChangeGroup& group, const provider::Outcom
             again();
             // The first time at once: most often somebody was faster, and a look shows what is there now.
             if (attempts_[name].failures == 1) attempts_[name].not_before = around_.clock.monotonic();
-            read_again(group);
+            read_again(group, true);
             tell({State::unavailable, "Conflict", outcome.message, {}, true});
             break;
         case Outcome::unavailable:
@@ -323,9 +331,11 @@ void ZoneRunner::conclude(const plan::ChangeGroup& group, const provider::Outcom
     }
 }
 
-void ZoneRunner::note_written(const plan::ChangeGroup& group) {
+std::string ZoneRunner::note_written(const plan::ChangeGroup& group) {
+    const auto now = around_.clock.monotonic();
     applied_at_ = around_.clock.now();
     std::size_t deleted = 0;
+    std::string contested;
     for (const auto& change : group.changes) {
         ++applied_[static_cast<std::size_t>(change.action)];
         if (change.action == plan::Action::create) ++owned_;
@@ -334,12 +344,26 @@ void ZoneRunner::note_written(const plan::ChangeGroup& group) {
             if (owned_ > 0) --owned_;
         }
         if (!change.after) continue;
-        auto& written = written_[{plan::normal_name(change.after->dns_name), row_of(*change.after)}];
+        const auto name = plan::normal_name(change.after->dns_name);
+        auto& written = written_[{name, row_of(*change.after)}];
         auto print = fingerprint(change);
-        if (written.fingerprint != print) written = {std::move(print), 0, {}};
+        if (written.fingerprint != print || now - written.since > limits_.contested_within) {
+            written = {std::move(print), 0, {}, 0, now, false};
+        }
         ++written.times;
+        written.update = change.action == plan::Action::update;
+        if (++written.total < limits_.contested_after) continue;
+        contested =
+            fmt::format("{} {}: written {} times within the hour, and somebody else changes it again and again: {}",
+                        name, change.after->record_type, written.total, told(change));
+        around_.log.warn("record is fought over", {{"zone", order_.key}, {"name", name}, {"why", told(change)}});
     }
-    if (deleted != 0) deletions_.emplace_back(around_.clock.monotonic(), deleted);
+    // What takes the place of another is no loss.
+    const auto made = static_cast<std::size_t>(
+        std::count_if(group.changes.begin(), group.changes.end(),
+                      [](const plan::Change& change) { return change.action == plan::Action::create; }));
+    if (deleted > made) deletions_.emplace_back(now, deleted - made);
+    return contested;
 }
 
 void ZoneRunner::set_status(std::size_t desired, const EndpointStatus& status) {
@@ -351,8 +375,11 @@ void ZoneRunner::set_status(const ZoneBook::Origin& origin, const EndpointStatus
     auto& present = origin.status();
     // Still as the last change left it.
     if (status.state == State::applied && status.change_id.empty() && present.state == State::applied) return;
-    if (present == status) return;
-    present = status;
+    auto next = status;
+    next.sequence = present.sequence;
+    if (present == next) return;
+    if (!next.change_id.empty()) next.sequence = ++sequence_;
+    present = std::move(next);
     const auto& key = origin.record->order.key;
     if (!status.change_id.empty() && !status.in_sync) {
         pending_[status.change_id].insert(key);
@@ -380,12 +407,17 @@ RecordReport ZoneRunner::record_report(const ZoneBook::Wanted& wanted) const {
     auto worst = State::applied;
     std::vector<std::string> messages;
     std::size_t more = 0;
+    std::uint64_t newest = 0;
     for (std::size_t i = 0; i < wanted.statuses.size(); ++i) {
         const auto& status = wanted.statuses[i];
         const bool worse = severity(status.state) > severity(worst);
         if (worse) worst = status.state;
         if (worse || report.reason.empty()) report.reason = status.reason;
-        if (!status.change_id.empty()) report.change_id = status.change_id;
+        report.skipped = report.skipped || status.state == State::skipped;
+        if (!status.change_id.empty() && status.sequence >= newest) {
+            newest = status.sequence;
+            report.change_id = status.change_id;
+        }
         report.in_sync = report.in_sync && status.in_sync;
         if (status.message.empty()) continue;
         if (messages.size() == max_named) {
@@ -447,6 +479,7 @@ ZoneReport ZoneRunner::report() const {
         report.reason = order_.dry_run ? "DryRun" : "InStep";
         report.message =
             order_.dry_run ? "spec.dryRun: changes are planned, and not written" : "in step with the provider";
+        if (report.skipped != 0) report.message += fmt::format("; {} records are left alone", report.skipped);
     }
     return report;
 }

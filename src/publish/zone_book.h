@@ -36,6 +36,7 @@ struct EndpointStatus {
     } state = State::unknown;
     std::string reason, message, change_id;
     bool in_sync = true;
+    std::uint64_t sequence = 0;  // of the change: the highest is the newest
     bool operator==(const EndpointStatus&) const = default;
 };
 

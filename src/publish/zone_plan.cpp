@@ -5,6 +5,7 @@
 
 #include "dns/name.h"
 #include "dns/record_type.h"
+#include "plan/owner_text.h"
 #include "provider/flatten.h"
 #include "publish/round.h"
 #include "publish/zone_runner.h"
@@ -123,11 +124,63 @@ void ZoneRunner::add_repairs(Round& round) const {
     }
 }
 
+// A wish that cannot be expressed any more keeps what is there of it: it is not known whether that should go.
+void ZoneRunner::add_unsure(const std::vector<dns::Endpoint>& records, const Names* names,
+                            plan::Options& options) const {
+    if (book_.unfit().empty()) return;
+    for (const auto& record : records) {
+        const auto name = plan::normal_name(record.dns_name);
+        const auto found = book_.unfit().find(name);
+        if (found == book_.unfit().end() || (names != nullptr && !names->contains(name))) continue;
+        for (const auto& unfit : found->second) {
+            const auto& stated = unfit.origin.stated();
+            const bool same_type = stated.record_type.empty() || stated.record_type == record.record_type;
+            if (same_type && stated.set_identifier == record.set_identifier) options.unsure_names.insert(name);
+        }
+    }
+}
+
+// A record of ours is written only as long as its ownership says so: the text that the plan went by is part of what is
+// compared, also where it stays as it is.
+void ZoneRunner::add_checks(const Round& round, std::vector<plan::ChangeGroup>& groups) const {
+    const auto& owner = order_.registry.owner;
+    if (owner.empty()) return;
+    std::map<std::string, plan::ChangeGroup*, std::less<>> changed;
+    for (auto& group : groups) {
+        const bool known = std::any_of(group.changes.begin(), group.changes.end(),
+                                       [](const plan::Change& change) { return change.before.has_value(); });
+        if (known) changed.emplace(plan::normal_name(group.name), &group);
+    }
+    if (changed.empty()) return;
+    for (const auto& set : round.read.ownership) {
+        const bool ours = std::any_of(set.targets.begin(), set.targets.end(), [&](const std::string& target) {
+            const auto text = plan::parse_owner_text(target, order_.registry.encryption_key);
+            return text && text->owner == owner;
+        });
+        if (!ours) continue;
+        for (const auto& subject : registry_->subjects(set)) {
+            const auto found = changed.find(subject);
+            if (found == changed.end()) continue;
+            auto& ownership = found->second->ownership;
+            const bool there = std::any_of(ownership.begin(), ownership.end(), [&](const plan::Change& change) {
+                return change.before && change.before->dns_name == set.dns_name &&
+                       change.before->set_identifier == set.set_identifier;
+            });
+            if (there) continue;
+            plan::Change check;
+            check.action = plan::Action::update;
+            check.before = check.after = set;
+            check.reason = "Checked";
+            ownership.push_back(std::move(check));
+        }
+    }
+}
+
 ZoneRunner::Round ZoneRunner::plan_all(std::vector<dns::Endpoint> present, plan::Options options) const {
     Round round;
     round.whole = true;
     round.read = registry_->read(std::move(present));
-    for (const auto& [name, unfit] : book_.unfit()) options.unsure_names.insert(name);
+    add_unsure(round.read.records, nullptr, options);
     round.plan = plan::plan(round.read.records, book_.desired(), options);
     add_repairs(round);
     return round;
@@ -146,12 +199,12 @@ ZoneRunner::Round ZoneRunner::plan_some(Names names, plan::Options options) cons
     std::vector<plan::Desired> desired;
     std::vector<std::size_t> indices;
     for (const auto& name : list) {
-        if (book_.unfit().contains(name)) options.unsure_names.insert(name);
         for (const auto index : book_.desired_at(name)) {
             desired.push_back(book_.desired()[index]);
             indices.push_back(index);
         }
     }
+    add_unsure(records, &round.names, options);
     round.plan = plan::plan(records, desired, options);
     for (auto& change : round.plan.changes) {
         if (change.desired != plan::no_index) change.desired = indices[change.desired];
@@ -170,29 +223,44 @@ std::vector<plan::ChangeGroup> ZoneRunner::groups_of(std::vector<plan::Change> c
         if (!change.after || change.after->ttl) continue;
         change.after->ttl = change.before ? change.before->ttl : order_.settings.default_ttl;
     }
-    return registry_->complete(changes, round.read, &left_out);
+    auto groups = registry_->complete(changes, round.read, &left_out);
+    add_checks(round, groups);
+    return groups;
 }
 
 Preview ZoneRunner::preview(const std::vector<plan::OwnershipOrder>& orders, bool refresh) {
     Preview preview;
     preview.order = order_;
-    if (!provider_ && !make_provider()) {
-        preview.error = error_;
-        return preview;
-    }
-    if (refresh || !read_) {
-        auto listing = read_zone();
-        if (!listing) {
-            preview.error = error_;
+    preview.read_at = read_at_;
+    if (!provider_) {
+        if (auto opened = open_provider(); !opened) {
+            preview.error = opened.error().text();
             return preview;
         }
-        book_.present.assign(std::move(*listing), *registry_);
-        replan_all_ = true;
+    }
+    std::vector<dns::Endpoint> present;
+    refresh = refresh || !read_;
+    if (refresh) {
+        auto listing = provider_->list(std::nullopt);
+        if (!listing) {
+            preview.error = listing.error().text();
+            return preview;
+        }
+        present = std::move(listing->endpoints);
+        preview.read_at = around_.clock.now();
+    } else {
+        present = book_.present.all();
+        preview.error = error_;
     }
     prepare_all();
     auto wished = options();
     wished.orders.insert(wished.orders.end(), orders.begin(), orders.end());
-    auto round = plan_all(book_.present.all(), std::move(wished));
+    auto round = plan_all(std::move(present), std::move(wished));
+    // What was found now is not left until the next reading.
+    if (refresh && orders.empty() && (!round.plan.empty() || !round.repairs.empty())) {
+        must_read_ = true;
+        retry_at_.reset();
+    }
     for (const auto& [name, list] : book_.unfit()) {
         for (const auto& unfit : list) {
             round.plan.skipped.push_back(
@@ -208,8 +276,6 @@ Preview ZoneRunner::preview(const std::vector<plan::OwnershipOrder>& orders, boo
     std::move(round.repairs.begin(), round.repairs.end(), std::back_inserter(preview.groups));
     preview.problems = std::move(round.read.problems);
     preview.failed.assign(problems_.begin(), problems_.end());
-    preview.read_at = read_at_;
-    preview.error = error_;
     return preview;
 }
 

@@ -85,7 +85,12 @@ Step ZoneRunner::run() {
     const auto now = around_.clock.monotonic();
     if (retry_at_ && now < *retry_at_) return next();
     retry_at_.reset();
-    if (!provider_ && !make_provider()) return next();
+    if (!provider_) {
+        if (auto opened = open_provider(); !opened) {
+            failed(opened.error(), "settings");
+            return next();
+        }
+    }
     if (must_read_ || now >= full_due_) {
         if (auto listing = read_zone()) {
             prepare_all();
@@ -149,28 +154,21 @@ Step ZoneRunner::next() const {
     return {.more = false, .due = due};
 }
 
-bool ZoneRunner::make_provider() {
-    if (!order_.problem.empty()) {
-        failed({Errc::invalid, {}, order_.problem}, "settings");
-        return false;
-    }
+Result<void> ZoneRunner::open_provider() {
+    if (!order_.problem.empty()) return fail(Errc::invalid, order_.problem);
     auto ownership = order_.registry;
     ownership.zone = order_.settings.apex.host();
     auto registry = plan::Registry::make(std::move(ownership), around_.random);
     if (!registry) {
-        failed({Errc::invalid, "spec.ownership." + registry.error().field, registry.error().message}, "settings");
-        return false;
+        return fail(Errc::invalid, "spec.ownership." + registry.error().field, registry.error().message);
     }
     auto made = providers_.make(order_.settings);
-    if (!made) {
-        failed(made.error(), "settings");
-        return false;
-    }
+    if (!made) return fail(made.error());
     registry_.emplace(std::move(*registry));
     provider_ = std::move(*made);
     supports_ = provider_->supports();
     book_.forget_prepared();
-    return true;
+    return {};
 }
 
 std::optional<std::vector<dns::Endpoint>> ZoneRunner::read_zone() {
@@ -206,12 +204,14 @@ bool ZoneRunner::read_names(const Names& names) {
     return true;
 }
 
-// Its records, and where their ownership stands.
-void ZoneRunner::read_again(const plan::ChangeGroup& group) {
+// Its records, and where their ownership stands; or wherever it may.
+void ZoneRunner::read_again(const plan::ChangeGroup& group, bool wherever) {
     replan_.insert(plan::normal_name(group.name));
     for (const auto* changes : {&group.changes, &group.ownership}) {
         for (const auto& change : *changes) reread_.insert(plan::normal_name(change.subject().dns_name));
     }
+    if (!wherever) return;
+    for (const auto& place : registry_->ownership_names(group.name)) reread_.insert(plan::normal_name(place));
 }
 
 void ZoneRunner::failed(const Error& error, std::string_view what) {

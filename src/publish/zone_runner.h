@@ -38,6 +38,8 @@ struct RunnerLimits {
     std::chrono::seconds first_backoff{1}, longest_backoff{300};
     std::chrono::seconds follow_every{5};
     std::chrono::minutes retry_stubborn{60};
+    int contested_after = 5;  // writes of the same record
+    std::chrono::minutes contested_within{60};
 };
 
 // What would be done now, for people.
@@ -84,13 +86,16 @@ private:
         std::string fingerprint;
         int times = 0;
         std::optional<MonotonicTime> retry_at;  // set: it is left alone until then
+        int total = 0;                          // writes of the same since then, whether it was seen so or not
+        MonotonicTime since{};
+        bool update = false;  // what was there before was ours, and otherwise
     };
     using RowKey = std::pair<std::string, std::string>;  // name, "TYPE/identifier"
 
-    bool make_provider();
+    Result<void> open_provider();
     std::optional<std::vector<dns::Endpoint>> read_zone();
     bool read_names(const Names& names);
-    void read_again(const plan::ChangeGroup& group);
+    void read_again(const plan::ChangeGroup& group, bool wherever);
     void failed(const Error& error, std::string_view what);
     [[nodiscard]] std::chrono::nanoseconds backoff(int failures) const;
     [[nodiscard]] std::size_t recent_deletions(MonotonicTime now) const;
@@ -103,6 +108,8 @@ private:
     [[nodiscard]] Round plan_all(std::vector<dns::Endpoint> present, plan::Options options) const;
     [[nodiscard]] Round plan_some(Names names, plan::Options options) const;
     void add_repairs(Round& round) const;
+    void add_unsure(const std::vector<dns::Endpoint>& records, const Names* names, plan::Options& options) const;
+    void add_checks(const Round& round, std::vector<plan::ChangeGroup>& groups) const;
     [[nodiscard]] std::vector<plan::ChangeGroup> groups_of(std::vector<plan::Change> changes, const Round& round,
                                                            std::vector<plan::Skip>& left_out) const;
     // zone_apply.cpp
@@ -115,7 +122,8 @@ private:
     void outstanding(const plan::Change& change);
     void apply(std::vector<plan::ChangeGroup> groups);
     void conclude(const plan::ChangeGroup& group, const provider::Outcome& outcome);
-    void note_written(const plan::ChangeGroup& group);
+    // What is to be told about it; empty: nothing.
+    std::string note_written(const plan::ChangeGroup& group);
     void set_status(std::size_t desired, const EndpointStatus& status);
     void set_status(const ZoneBook::Origin& origin, const EndpointStatus& status);
     void report_record(const std::string& key);
@@ -158,7 +166,8 @@ private:
     std::array<std::uint64_t, 4> outcomes_{};                        // of groups, by Outcome::State
     std::map<std::string, std::set<std::string>> pending_;           // change id -> records that wait for it
     std::optional<MonotonicTime> follow_at_;
-    Names news_;  // records with something to report
+    Names news_;                  // records with something to report
+    std::uint64_t sequence_ = 0;  // of changes that were made
 };
 
 }  // namespace fairlead::publish

@@ -108,7 +108,7 @@ TEST_F(DnsPublisherTest, BringsARecordThereAndSaysSo) {
     EXPECT_EQ(condition(records_path, "www", "Skipped").substr(0, 5), "False");
     EXPECT_EQ(condition(zones_path, "zone", "Ready"), "True InStep in step with the provider");
     const auto status = world.get(fmt::format("{}/zone", zones_path)).value;
-    EXPECT_EQ(json::string_at(status, "status.owner"), "blue");
+    EXPECT_EQ(json::string_at(status, "status.owner"), "blue/default/zone");
     EXPECT_EQ(json::int_at(status, "status.recordCount"), 1);
 }
 
@@ -195,6 +195,39 @@ TEST_F(DnsPublisherTest, MovesRecordsToALongerZone) {
     settle();
     EXPECT_EQ(zone.find("www.shop.example.com", "A"), nullptr) << "it belongs to another zone now";
     EXPECT_NE(zone.find("other.example.com", "A"), nullptr);
+}
+
+TEST_F(DnsPublisherTest, TwoZonesOfOneDomainLeaveEachOthersRecordsAlone) {
+    put_zone("zone", "example.com", "memory");
+    put_zone("twin", "example.com", "memory");
+    put_record("www", "www.example.com", "192.0.2.1");
+    settle();
+    ASSERT_EQ(world
+                  .post(records_path,
+                        R"({"apiVersion":"kuadrant.io/v1alpha1","kind":"DNSRecord","metadata":{"name":"other"},)"
+                        R"("spec":{"managedZone":{"name":"twin"},"endpoints":[)"
+                        R"({"dnsName":"other.example.com","recordType":"A","targets":["192.0.2.2"]}]}})")
+                  .code,
+              201);
+    settle();
+    world.clock.advance(std::chrono::minutes(11));
+    settle();
+    EXPECT_NE(zone.find("www.example.com", "A"), nullptr);
+    EXPECT_NE(zone.find("other.example.com", "A"), nullptr);
+}
+
+TEST_F(DnsPublisherTest, TheYoungerOfTwoWithOneOwnerWaits) {
+    put_zone("zone", "example.com", "memory", R"(,"ownership":{"owner":"same"})");
+    settle();
+    put_zone("twin", "example.com", "memory", R"(,"ownership":{"owner":"same"})");
+    settle();
+    EXPECT_EQ(condition(zones_path, "zone", "Ready").substr(0, 11), "True InStep");
+    EXPECT_EQ(condition(zones_path, "twin", "Ready"),
+              "False InvalidSettings spec.ownership.owner: \"same\" keeps the same zone for ManagedZone default/zone, "
+              "which is older: give each an owner of its own");
+    world.remove(fmt::format("{}/zone", zones_path));
+    settle();
+    EXPECT_EQ(condition(zones_path, "twin", "Ready").substr(0, 11), "True InStep");
 }
 
 }  // namespace

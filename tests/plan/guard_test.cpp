@@ -87,14 +87,31 @@ TEST(Guard, SaysTheNumbers) {
     EXPECT_THAT(guard(made(1), {}, failed()).message, HasSubstr("Secret dns/key cannot be read"));
 }
 
-TEST(Guard, HoldsTheCreationThatNeedsARemoval) {
+TEST(Guard, LetsAChangeOfTypeGo) {
     const auto guarded = guard(made(1, true), {}, owning(2));
-    ASSERT_EQ(guarded.held.size(), 3U);
     Plan held;
     held.changes = guarded.held;
-    EXPECT_EQ(lines(held), (std::vector<std::string>{"- A r0.x 192.0.2.1 NotWanted", "- CNAME t.x lb.y TypeChange",
-                                                     "+ A t.x 192.0.2.1 TypeChange"}));
-    EXPECT_EQ(lines(guarded.go), std::vector<std::string>{"+ A new.x 192.0.2.1 Missing"});
+    EXPECT_EQ(lines(held), std::vector<std::string>{"- A r0.x 192.0.2.1 NotWanted"});
+    EXPECT_EQ(guarded.go.changes.size(), 3U) << "a new record, and one in the place of another";
+}
+
+TEST(Guard, HoldsTheCreationThatNeedsARemoval) {
+    const auto set = [](std::string identifier) {
+        dns::Endpoint endpoint;
+        endpoint.dns_name = "shop.x";
+        endpoint.record_type = "A";
+        endpoint.set_identifier = std::move(identifier);
+        endpoint.targets = {"192.0.2.1"};
+        return endpoint;
+    };
+    Plan plan;
+    plan.changes.resize(3);
+    for (std::size_t i = 0; i < 2; ++i) {
+        plan.changes[i].action = Action::remove;
+        plan.changes[i].before = set(i == 0 ? "cluster/1" : "cluster/2");
+    }
+    plan.changes[2].after = set("");
+    EXPECT_EQ(guard(plan, {}, owning(2)).held.size(), 3U) << "two sets go, one comes that cannot stand beside them";
 }
 
 TEST(Guard, ApprovalLetsExactlyThatThrough) {
@@ -124,6 +141,29 @@ TEST(Digest, IsOfWhatTheChangesDo) {
     changed = given.changes;
     changed.pop_back();
     EXPECT_NE(digest(changed), id);
+}
+
+TEST(Guard, WhatTakesThePlaceOfAnotherIsNoDeletion) {
+    const auto made = [](std::string type, std::string identifier) {
+        dns::Endpoint endpoint;
+        endpoint.dns_name = "shop.x";
+        endpoint.record_type = std::move(type);
+        endpoint.set_identifier = std::move(identifier);
+        endpoint.targets = {"192.0.2.1"};
+        return endpoint;
+    };
+    Change gone, come;
+    gone.action = Action::remove;
+    gone.before = made("A", "global/c");
+    come.action = Action::create;
+    come.after = made("A", "global/c2");
+    Plan renamed;
+    renamed.changes = {gone, come};
+    GuardState state;
+    state.owned = 1;
+    EXPECT_TRUE(guard(renamed, {}, state).held.empty());
+    renamed.changes = {gone};
+    EXPECT_EQ(guard(renamed, {}, state).held.size(), 1U);
 }
 
 }  // namespace

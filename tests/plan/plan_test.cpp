@@ -318,7 +318,7 @@ INSTANTIATE_TEST_SUITE_P(
         Row{"unsure_name",
             {of(a1, "me"), of(aaaa, "me")},
             {a2},
-            {"! A www.x 192.0.2.2 SourceFailed", "= AAAA www.x 2001:db8::1 SourceFailed"},
+            {"~ A www.x 192.0.2.1 -> 192.0.2.2 Differs", "= AAAA www.x 2001:db8::1 SourceFailed"},
             unsure("WWW.x.")},
         Row{"unsure_name_and_a_type_change",
             {of(cname, "me")},

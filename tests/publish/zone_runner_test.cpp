@@ -321,5 +321,86 @@ TEST_F(Runner, PreviewsAnAdoptionWithoutDoingIt) {
     EXPECT_EQ(zone.sets.size(), 2U) << "the record and its ownership record";
 }
 
+TEST_F(Runner, WritesNothingThatHasBecomeAnothers) {
+    runner().put_record(record("default/www", {endpoint("www.example.com", "A", {"192.0.2.1"})}));
+    settle();
+    for (auto& [key, set] : zone.sets) {
+        if (std::get<1>(key) != "TXT") continue;
+        for (auto& target : set.targets) target.replace(target.find("owner=blue"), 10, "owner=thief");
+    }
+    runner().put_record(record("default/www", {endpoint("www.example.com", "A", {"192.0.2.9"})}, 2));
+    settle();
+    EXPECT_EQ(zone.find("www.example.com", "A")->targets.front(), "192.0.2.1");
+    EXPECT_EQ(told("default/www").state, RecordReport::State::skipped);
+}
+
+TEST_F(Runner, LooksEverywhereForOwnersAfterAConflict) {
+    settle();
+    auto text = endpoint("a-v1.example.com", "TXT", {"\"heritage=external-dns,external-dns/owner=other\""});
+    zone.put(text);
+    zone.put(endpoint("v1.example.com", "A", {"192.0.2.151"}));
+    order.ownership = {{plan::OwnershipOrder::Kind::adopt, "v1.example.com", {}}};
+    runner().set_order(order);
+    runner().put_record(record("default/v1", {endpoint("v1.example.com", "A", {"192.0.2.161"})}));
+    settle();
+    EXPECT_EQ(zone.find("v1.example.com", "A")->targets.front(), "192.0.2.151");
+}
+
+TEST_F(Runner, APreviewInAnOutageDelaysNothing) {
+    runner().put_record(record("default/www", {endpoint("www.example.com", "A", {"192.0.2.1"})}));
+    settle();
+    hooks.on_list = [] { return Fault::before; };
+    for (int i = 0; i < 10; ++i) EXPECT_FALSE(runner().preview({}, true).error.empty());
+    hooks.on_list = [] { return Fault::none; };
+    runner().put_record(record("default/www", {endpoint("www.example.com", "A", {"192.0.2.2"})}, 2));
+    settle();
+    EXPECT_EQ(zone.find("www.example.com", "A")->targets.front(), "192.0.2.2");
+}
+
+TEST_F(Runner, WhatAPreviewFindsIsMended) {
+    runner().put_record(record("default/www", {endpoint("www.example.com", "A", {"192.0.2.1"})}));
+    settle();
+    zone.put(endpoint("www.example.com", "A", {"198.51.100.66"}));
+    EXPECT_EQ(runner().preview({}, true).guarded.go.changes.size(), 1U);
+    EXPECT_EQ(zone.find("www.example.com", "A")->targets.front(), "198.51.100.66") << "by the server, not by looking";
+    settle();
+    EXPECT_EQ(zone.find("www.example.com", "A")->targets.front(), "192.0.2.1");
+}
+
+TEST_F(Runner, OneBadWishDoesNotHoldUpTheOthersOfItsName) {
+    hooks.policies = false;
+    runner().put_record(record("default/good", {endpoint("u.example.com", "A", {"192.0.2.1"})}));
+    runner().put_record(record("default/bad", {weighted("u.example.com", "cluster/x", "2", "192.0.2.5")}));
+    settle();
+    runner().put_record(record("default/good", {endpoint("u.example.com", "A", {"192.0.2.2"})}, 2));
+    settle();
+    EXPECT_EQ(zone.find("u.example.com", "A")->targets.front(), "192.0.2.2");
+    EXPECT_EQ(told("default/good").state, RecordReport::State::applied);
+    EXPECT_EQ(told("default/bad").state, RecordReport::State::skipped);
+}
+
+TEST_F(Runner, TellsOfAFightWithSomebodyElse) {
+    runner().put_record(record("default/www", {endpoint("www.example.com", "A", {"192.0.2.1"})}));
+    settle();
+    for (int i = 0; i < 5; ++i) {
+        zone.put(endpoint("www.example.com", "A", {"198.51.100.66"}));
+        clock.advance(11min);
+        settle();
+    }
+    EXPECT_EQ(told("default/www").reason, "Contested");
+    EXPECT_NE(told("default/www").message.find("targets"), std::string::npos) << told("default/www").message;
+}
+
+TEST_F(Runner, ARenamedIdentifierIsNoDeletion) {
+    order.guard.minimum = 0;
+    runner().put_record(record("default/shop", {weighted("shop.example.com", "global/c", "30", "192.0.2.1")}));
+    settle();
+    runner().put_record(record("default/shop", {weighted("shop.example.com", "global/c2", "30", "192.0.2.1")}, 2));
+    settle();
+    EXPECT_EQ(zone.find("shop.example.com", "A", "global/c"), nullptr);
+    EXPECT_NE(zone.find("shop.example.com", "A", "global/c2"), nullptr);
+    EXPECT_FALSE(owner_text("shop.example.com").empty());
+}
+
 }  // namespace
 }  // namespace fairlead::publish

@@ -71,8 +71,27 @@ void check_servers(const json::Object& settings, const json::Object*, Violations
     check_each(settings, "servers", broken_server_rule, violations);
 }
 
+// Orders are about records of the zone.
+void check_order_names(const json::Object& spec, Violations& violations) {
+    const auto* ownership = object_of(spec, "ownership");
+    const auto* orders = ownership != nullptr ? list_of(*ownership, "orders") : nullptr;
+    if (orders == nullptr) return;
+    auto domain = lower(text_of(spec, "domainName"));
+    if (domain.ends_with('.')) domain.pop_back();
+    for (std::size_t i = 0; i < orders->size(); ++i) {
+        const auto* order = (*orders)[i].if_object();
+        if (order == nullptr) continue;
+        auto name = lower(text_of(*order, "name"));
+        if (name.ends_with('.')) name.pop_back();
+        if (name.empty() || name == domain || name.ends_with("." + domain)) continue;
+        violations.invalid(indexed("ownership.orders", i, "name"), text_value(name),
+                           fmt::format("must be a name of the zone {}", domain));
+    }
+}
+
 void check_zone(const json::Object& spec, const json::Object*, Violations& violations) {
     check_host(spec, "domainName", violations);
+    check_order_names(spec, violations);
 }
 
 }  // namespace
@@ -132,8 +151,8 @@ void ZoneOwnershipOrder::describe(Fields<ZoneOwnershipOrder>& f) {
 void ZoneOwnership::describe(Fields<ZoneOwnership>& f) {
     f.name("ZoneOwnership").doc("How it is known which records of the zone are ours: by TXT records beside them.");
     f.field("owner", &ZoneOwnership::owner,
-            "Our id in ownership records; one of its own per installation if left out. Two installations that share "
-            "an id delete each other's records.")
+            "Our id in ownership records; one of its own per installation and zone if left out. Two installations that "
+            "share an id delete each other's records.")
         .length(0, 253);
     f.field("form", &ZoneOwnership::form,
             "shared: one record per name for all owners. external-dns: one per record, as external-dns writes them. "
