@@ -11,6 +11,7 @@
 #include "cli/commands.h"
 #include "cli/plan_text.h"
 #include "cli/terminal.h"
+#include "dns/address.h"
 #include "plan/crypt.h"
 #include "plan/endpoint_json.h"
 #include "plan/plan.h"
@@ -106,6 +107,23 @@ json::Value plan_json(const PlanView& view) {
     return object;
 }
 
+// Why an address record has no address; nothing if it has, or is an alias of something else.
+std::optional<std::string> bad_target(const dns::Endpoint& endpoint) {
+    const bool v6 = endpoint.record_type == "AAAA";
+    if (!v6 && endpoint.record_type != "A") return std::nullopt;
+    for (const auto& property : endpoint.properties) {
+        if (property.name == "alias" && property.value != "false") return std::nullopt;
+    }
+    for (const auto& target : endpoint.targets) {
+        const auto address = dns::Address::parse(target);
+        if (!address || address->v6 != v6) {
+            return fmt::format("target \"{}\" of {} {} is no IPv{} address", target, endpoint.record_type,
+                               endpoint.dns_name, v6 ? 6 : 4);
+        }
+    }
+    return std::nullopt;
+}
+
 // What is created is shown as it is wanted: that it will be ours goes without saying.
 void show_as_wanted(std::vector<plan::Change>& changes, const std::vector<plan::Desired>& desired) {
     for (auto& change : changes) {
@@ -168,17 +186,31 @@ Result<PlanView> make_view(const PlanOptions& options, Terminal& terminal) {
     if (options.present == "-" && options.desired == "-") {
         return fail(Errc::invalid, "only one of --present and --desired can be standard input");
     }
-    const auto settings = planner_options(options);
+    if (!options.zone.empty() || options.cached) {
+        return fail(Errc::invalid, "--zone and --cached are about a server's zones: leave them out beside --present");
+    }
+    auto settings = planner_options(options);
     if (!settings) return fail(settings.error());
     auto present = read_endpoints(options.present, terminal);
     if (!present) return fail(std::move(present.error()));
     auto wanted = read_endpoints(options.desired, terminal);
     if (!wanted) return fail(std::move(wanted.error()));
     std::vector<plan::Desired> desired;
+    std::vector<plan::Skip> invalid;
     desired.reserve(wanted->size());
-    for (auto& each : *wanted) desired.push_back({std::move(each), {}});
-    return options.txt_registry ? view_by_texts(options, std::move(*present), desired, *settings)
-                                : view_by_labels(*present, desired, *settings);
+    for (auto& each : *wanted) {
+        if (auto problem = bad_target(each)) {
+            // Whether what is there of it should go is not known.
+            settings->unsure_names.insert(each.dns_name);
+            invalid.push_back({std::move(each), "Invalid", std::move(*problem), plan::no_index});
+        } else {
+            desired.push_back({std::move(each), {}});
+        }
+    }
+    auto view = options.txt_registry ? view_by_texts(options, std::move(*present), desired, *settings)
+                                     : view_by_labels(*present, desired, *settings);
+    if (view) view->skipped.insert(view->skipped.begin(), invalid.begin(), invalid.end());
+    return view;
 }
 
 }  // namespace

@@ -29,9 +29,12 @@ void add_plan_flags(CLI::App& command, PlanOptions& to) {
     command.add_flag("--cached", to.cached, "Plan against what the server has read already, instead of reading anew");
     command.add_option("--present", to.present, "What is there: a list of endpoints; - is standard input");
     command.add_option("--desired", to.desired, "What is wanted: a list of endpoints; - is standard input");
-    command.add_option("--owner", to.owner,
-                       "Who we are: only records whose label `owner` says so are changed or deleted (default: nobody, "
-                       "ownership does not matter)");
+    command
+        .add_option("--owner", to.owner,
+                    "Who we are: only records whose label `owner` says so are changed or deleted (default: nobody, "
+                    "ownership does not matter)")
+        // An empty variable of a script must not make everybody's records ours.
+        ->check([](const std::string& owner) { return owner.empty() ? std::string("is empty") : std::string(); });
     command.add_option("--policy", to.policy, "sync (default), upsert-only (deletes nothing) or create-only")
         ->check(CLI::IsMember({"sync", "upsert-only", "create-only"}));
     command.add_option("--managed-types", to.managed_types, "Types that may change (default A,AAAA,CNAME)")

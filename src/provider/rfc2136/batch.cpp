@@ -116,7 +116,16 @@ void settle_batch(const std::vector<const Planned*>& batch, const Send& send, st
             if (state_of(sent->rcode) == State::conflict) continue;
             refusals = applied ? 0 : refusals + 1;
             if (refusals < max_refusals && !about_the_server(sent->rcode)) continue;
-            for (const auto& rest : waiting) settle(rest, *sent);
+            for (const auto& rest : waiting) {
+                for (const auto* each : rest) {
+                    outcomes[each->group] = outcome_of(*sent, each->name);
+                    if (!about_the_server(sent->rcode)) {
+                        outcomes[each->group].message =
+                            fmt::format("{}: {}: not tried, as {} others were refused before it ({})", sent->server,
+                                        each->name, refusals, dns::rcode_text(sent->rcode));
+                    }
+                }
+            }
             return;
         }
         const auto half = part.begin() + static_cast<std::ptrdiff_t>(part.size() / 2);

@@ -32,7 +32,7 @@ using Send = std::function<Result<Sent>(const std::vector<const Planned*>& batch
 
 // So many groups that are refused alone, with none that is taken in between, and the others of the batch are not tried:
 // it is the key or the zone that is not liked.
-inline constexpr std::size_t max_refusals = 200;
+inline constexpr std::size_t max_refusals = 16;
 
 void settle_batch(const std::vector<const Planned*>& batch, const Send& send, std::span<Outcome> outcomes);
 
