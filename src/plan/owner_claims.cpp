@@ -39,7 +39,7 @@ bool find_entry(std::string_view records, std::string_view type, std::string_vie
 }
 
 void ClaimReader::look(std::string_view name, const dns::Endpoint& record, bool affixed) {
-    index_.each(name, [&](std::uint32_t index) {
+    index_.each(name, hint_, [&](std::uint32_t index) {
         const auto& text = index_.texts()[index];
         int rank = 0;
         std::string_view entry;

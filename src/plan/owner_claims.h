@@ -42,6 +42,7 @@ private:
     std::string_view wildcard_;
     Claims claims_;
     int best_ = 0;
+    std::uint32_t hint_ = 0;
 };
 
 // The entries of a list in the shared form.

@@ -7,6 +7,7 @@
 namespace fairlead::plan {
 
 void PresentNames::fill(const Registry::Read& present) {
+    if (names_.empty()) return;
     NormalNames normal;
     for (const auto& record : present.records) {
         const auto found = names_.find(normal(record.dns_name).text);

@@ -8,7 +8,7 @@
 namespace fairlead::plan {
 
 OwnerIndex::OwnerIndex(std::span<const dns::Endpoint> sets, std::span<const Affix> affixes,
-                       std::string_view encryption_key)
+                       std::string_view encryption_key, Lookup lookup)
     : sets_(sets) {
     texts_.reserve(sets.size());
     labels_.reserve(sets.size());
@@ -17,7 +17,7 @@ OwnerIndex::OwnerIndex(std::span<const dns::Endpoint> sets, std::span<const Affi
             add_target(set, target, affixes, encryption_key);
         }
     }
-    link_all();
+    if (lookup == Lookup::by_name) link_all();
 }
 
 bool OwnerIndex::is_owner_text(std::string_view target, std::string_view encryption_key) {
@@ -80,6 +80,16 @@ void OwnerIndex::add(IndexedText text, const OwnerFields& fields) {
     texts_.push_back(text);
 }
 
+std::uint32_t OwnerIndex::find(std::string_view name) const {
+    if (slots_.empty()) return 0;
+    const auto hash = hash_of(name);
+    const auto high = static_cast<std::uint32_t>(hash >> 32);
+    for (auto at = hash & mask_; slots_[at].first != 0; at = (at + 1) & mask_) {
+        if (slots_[at].hash == high && texts_[slots_[at].first - 1].name == name) return slots_[at].first;
+    }
+    return 0;
+}
+
 void OwnerIndex::link_all() {
     if (texts_.empty()) return;
     slots_.resize(std::bit_ceil(texts_.size() * 2));
@@ -95,6 +105,7 @@ void OwnerIndex::link_all() {
         auto& slot = slots_[at];
         if (slot.first == 0) {
             slot = {high, index, index};
+            texts_[index - 1].first = true;
         } else {
             texts_[slot.last - 1].next = index;
             slot.last = index;

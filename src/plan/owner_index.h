@@ -31,11 +31,14 @@ struct IndexedText {
     std::uint16_t label_count = 0;
     TextForm form = TextForm::shared;
     bool encrypted = false;
+    bool first = false;  // of its name
 };
 
 class OwnerIndex {
 public:
-    OwnerIndex(std::span<const dns::Endpoint> sets, std::span<const Affix> affixes, std::string_view encryption_key);
+    enum class Lookup { none, by_name };  // none: for texts() alone
+    OwnerIndex(std::span<const dns::Endpoint> sets, std::span<const Affix> affixes, std::string_view encryption_key,
+               Lookup lookup = Lookup::by_name);
 
     // What the data of a TXT record says, as far as it can be told without its place.
     static bool is_owner_text(std::string_view target, std::string_view encryption_key);
@@ -47,18 +50,19 @@ public:
     }
     [[nodiscard]] const dns::Endpoint& set(const IndexedText& text) const { return sets_[text.set]; }
 
-    // Calls `f(index of the text)` for each text about a name, in the order of the sets.
+    // Calls `f(index of the text)` for each text about a name, in the order of the sets. `hint` is where one may be:
+    // what providers list is mostly in one order, so the next text is about the next record, and nothing has to be
+    // looked up.
+    template <class F>
+    void each(std::string_view name, std::uint32_t& hint, F&& f) const {
+        auto index = hint < texts_.size() && texts_[hint].first && texts_[hint].name == name ? hint + 1 : find(name);
+        if (index != 0) hint = index;
+        for (; index != 0; index = texts_[index - 1].next) f(index - 1);
+    }
     template <class F>
     void each(std::string_view name, F&& f) const {
-        if (slots_.empty()) return;
-        const auto hash = hash_of(name);
-        for (auto at = hash & mask_; slots_[at].first != 0; at = (at + 1) & mask_) {
-            if (slots_[at].hash != static_cast<std::uint32_t>(hash >> 32)) continue;
-            auto index = slots_[at].first;
-            if (texts_[index - 1].name != name) continue;
-            for (; index != 0; index = texts_[index - 1].next) f(index - 1);
-            return;
-        }
+        std::uint32_t hint = 0;
+        each(name, hint, std::forward<F>(f));
     }
 
 private:
@@ -70,6 +74,8 @@ private:
     void add_target(std::uint32_t set, std::uint32_t target, std::span<const Affix> affixes, std::string_view key);
     void add(IndexedText text, const OwnerFields& fields);
     void link_all();
+    // One more than the index of the first text about the name; 0: none.
+    [[nodiscard]] std::uint32_t find(std::string_view name) const;
 
     std::span<const dns::Endpoint> sets_;
     std::vector<IndexedText> texts_;

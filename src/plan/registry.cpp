@@ -105,7 +105,7 @@ std::vector<std::string> Registry::subjects(const dns::Endpoint& endpoint) const
     const auto add = [&](std::string name) {
         if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(std::move(name));
     };
-    const OwnerIndex index({&endpoint, 1}, affixes_, options_.encryption_key);
+    const OwnerIndex index({&endpoint, 1}, affixes_, options_.encryption_key, OwnerIndex::Lookup::none);
     for (const auto& text : index.texts()) {
         add(std::string(text.name));
         if (text.form == TextForm::shared) continue;
