@@ -29,6 +29,9 @@
 #include "controller/garbage_collector.h"
 #include "controller/namespace_lifecycle.h"
 #include "dns_role.h"
+#include "dnshook/hook_listener.h"
+#include "dnshook/hook_server.h"
+#include "dnshook/record_shelf.h"
 #include "net/server.h"
 #include "publish_role.h"
 #include "resource/kind.h"
@@ -232,6 +235,36 @@ void add_dns_endpoints(apiserver::ApiServer& api, const dnsinfo::ZoneInfo* info,
     });
 }
 
+// Endpoints of an external-dns -> DNSRecords: for clients with a token under /webhook of the API, and for this machine
+// on a listener of its own.
+struct WebhookRole {
+    WebhookRole(const cli::ServeOptions& options, const resource::Kinds& kinds, store::Store& store, const Clock& clock,
+                Random& random, Log& log, Metrics& metrics)
+        : client(kinds, store, clock, random),
+          shelf(kinds, store, client, clock, shelf_options(options)),
+          hook(shelf, clock, log, metrics) {}
+
+    static dnshook::ShelfOptions shelf_options(const cli::ServeOptions& options) {
+        dnshook::ShelfOptions shelf;
+        shelf.zones = options.webhook_zones;
+        return shelf;
+    }
+    void add_endpoints(apiserver::ApiServer& api) {
+        constexpr std::string_view base = "/webhook";
+        const auto serve = [this, base](const apiserver::EndpointRequest& request) -> Result<net::Response> {
+            return hook.serve(request.method, std::string_view(request.path).substr(base.size()), *request.headers,
+                              request.body);
+        };
+        api.add_endpoint(std::string(base), serve, apiserver::ApiServer::Methods::all);
+        api.add_endpoint(std::string(base) + "/", serve, apiserver::ApiServer::Methods::all);
+    }
+
+    apiserver::LocalClient client;
+    dnshook::RecordShelf shelf;
+    dnshook::HookServer hook;
+    std::unique_ptr<dnshook::HookListener> listener;  // last: its threads use the rest
+};
+
 int serve(const cli::ServeOptions& options) {
     return_large_buffers();
     const sigset_t signals = block_signals();
@@ -295,6 +328,8 @@ int serve(const cli::ServeOptions& options) {
         controllers.emplace(options, kinds, **store, dns.get(), *publishing, clock, random, log, metrics);
         api.add_ready_check("controllers", [&controllers] { return controllers->problem(); });
     }
+    WebhookRole webhook(options, kinds, **store, clock, random, log, metrics);
+    webhook.add_endpoints(api);
     add_dns_endpoints(api, dns ? &dns->info() : nullptr, publishing ? &*publishing : nullptr);
 
     auto identity = apiserver::ensure_identity(options.data_dir, apiserver::server_names(host_of(options.api_listen)),
@@ -309,6 +344,12 @@ int serve(const cli::ServeOptions& options) {
     auto server = net::start_server(server_options, api, log, metrics);
     if (!server) return failed(log, "cannot listen", server.error());
 
+    if (!options.webhook_listen.empty()) {
+        auto listener = dnshook::HookListener::start(options.webhook_listen, webhook.hook, log, metrics);
+        if (!listener) return failed(log, "cannot listen for external-dns", listener.error());
+        webhook.listener = std::move(*listener);
+    }
+
     const std::string url = url_of((*server)->address());
     auto kubeconfig = apiserver::write_admin_kubeconfig(options.data_dir, *identity, url);
     if (!kubeconfig) return failed(log, "cannot write the kubeconfig", kubeconfig.error());
@@ -321,7 +362,9 @@ int serve(const cli::ServeOptions& options) {
     if (auto written = write_run_file(options.data_dir / "run.json", url, dns_addresses); !written) {
         return failed(log, "cannot write run.json", written.error());
     }
-    fmt::print("ready api={}{}{} kubeconfig={}\n", url, dns ? " dns=" : "", dns_addresses, kubeconfig->string());
+    fmt::print("ready api={}{}{}{}{} kubeconfig={}\n", url, dns ? " dns=" : "", dns_addresses,
+               webhook.listener ? " webhook=" : "", webhook.listener ? webhook.listener->address() : "",
+               kubeconfig->string());
     std::fflush(stdout);
     notify_service_manager("READY=1");
 

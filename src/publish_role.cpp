@@ -7,6 +7,7 @@
 #include "json/value.h"
 #include "provider/rfc2136/rfc2136.h"
 #include "provider/route53/route53.h"
+#include "provider/webhook/webhook.h"
 #include "provider/zonefile/zonefile.h"
 #include "publish/preview_json.h"
 
@@ -62,6 +63,7 @@ PublishRole::PublishRole(const cli::ServeOptions& options, const Clock& clock, R
     route53.ambient_credentials = options.ambient_credentials;
     providers_.add("rfc2136", provider::rfc2136::maker(around_));
     providers_.add("zonefile", provider::zonefile::maker(around_));
+    providers_.add("webhook", provider::webhook::maker(around_));
     providers_.add("route53", provider::route53::maker(around_, std::move(route53)));
 }
 

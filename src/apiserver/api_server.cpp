@@ -80,7 +80,11 @@ struct ApiServer::Impl {
     void route(const CallPtr& call);
     void route_other(const CallPtr& call);
     void route_resource(const CallPtr& call);
-    [[nodiscard]] const Endpoint* find_endpoint(std::string_view path) const;
+    struct Offered {
+        Endpoint endpoint;
+        Methods methods = Methods::read;
+    };
+    [[nodiscard]] const Offered* find_endpoint(std::string_view path) const;
     void serve_endpoint(const CallPtr& call, const Endpoint& endpoint);
     bool authorized(const CallPtr& call);
     bool resolve(const CallPtr& call);
@@ -103,7 +107,7 @@ struct ApiServer::Impl {
     Discovery discovery;
     OpenApiEndpoint openapi;
     Health health;
-    std::map<std::string, Endpoint, std::less<>> endpoints;  // by path
+    std::map<std::string, Offered, std::less<>> endpoints;  // by path
     RequestMetrics request_metrics;
     std::string preparation_problem;
     std::atomic<bool> draining{false};
@@ -124,8 +128,8 @@ void ApiServer::add_ready_check(std::string name, std::function<std::optional<st
     impl_->health.add_ready(std::move(name), std::move(check));
 }
 
-void ApiServer::add_endpoint(std::string path, Endpoint endpoint) {
-    impl_->endpoints.emplace(std::move(path), std::move(endpoint));
+void ApiServer::add_endpoint(std::string path, Endpoint endpoint, Methods methods) {
+    impl_->endpoints.emplace(std::move(path), Impl::Offered{std::move(endpoint), methods});
 }
 
 void ApiServer::maintain() {
@@ -252,7 +256,11 @@ void ApiServer::Impl::route(const CallPtr& call) {
 
 void ApiServer::Impl::route_other(const CallPtr& call) {
     const auto& path = call->info.path;
-    if (!is_read(call->request.method)) return call->finish(page_not_found());
+    const auto* offered = find_endpoint(path);
+    if (!is_read(call->request.method)) {
+        if (offered == nullptr || offered->methods == Methods::read) return call->finish(page_not_found());
+        return in_worker(call, [this, call, offered] { serve_endpoint(call, offered->endpoint); });
+    }
     if (auto response = health.serve(path, call->options, call->user.has_value())) {
         return call->finish(std::move(*response));
     }
@@ -270,13 +278,13 @@ void ApiServer::Impl::route_other(const CallPtr& call) {
     if (OpenApiEndpoint::serves(path)) {
         return in_worker(call, [this, call] { call->finish(openapi.serve(call->info.path, call->request.headers)); });
     }
-    if (const auto* endpoint = find_endpoint(path)) {
-        return in_worker(call, [this, call, endpoint] { serve_endpoint(call, *endpoint); });
+    if (offered != nullptr) {
+        return in_worker(call, [this, call, offered] { serve_endpoint(call, offered->endpoint); });
     }
     call->finish(page_not_found());
 }
 
-const Endpoint* ApiServer::Impl::find_endpoint(std::string_view path) const {
+const ApiServer::Impl::Offered* ApiServer::Impl::find_endpoint(std::string_view path) const {
     for (auto end = path.size(); end != std::string_view::npos && end > 0; end = path.rfind('/', end - 1)) {
         // Of everything below it: with the slash.
         const auto found = endpoints.find(end == path.size() ? path : path.substr(0, end + 1));
@@ -288,7 +296,10 @@ const Endpoint* ApiServer::Impl::find_endpoint(std::string_view path) const {
 void ApiServer::Impl::serve_endpoint(const CallPtr& call, const Endpoint& endpoint) {
     auto parameters = query_parameters(call->info.query);
     if (!parameters) return call->finish(parameters.error());
-    auto response = endpoint({call->info.path, std::move(*parameters)});
+    const auto& request = call->request;
+    const std::string_view method = request.method == "HEAD" ? "GET" : std::string_view(request.method);
+    auto response =
+        endpoint({call->info.path, std::move(*parameters), method, &request.headers, std::string_view(request.body)});
     if (!response) return call->finish(from_error(response.error()));
     call->finish(std::move(*response));
 }

@@ -49,8 +49,9 @@ public:
 
     // A named check of /readyz; nothing = fine, else why not. Before serving only.
     void add_ready_check(std::string name, std::function<std::optional<std::string>()> check);
-    // GET of `path`, or of everything below it if it ends with a slash. Before serving only.
-    void add_endpoint(std::string path, Endpoint endpoint);
+    // GET of `path`, or of everything below it if it ends with a slash; or all methods. Before serving only.
+    enum class Methods { read, all };
+    void add_endpoint(std::string path, Endpoint endpoint, Methods methods = Methods::read);
     // What is due from time to time: the token file is read again if it changed, expired tokens are removed. Called
     // every few seconds by one thread; may wait for the disk.
     void maintain();

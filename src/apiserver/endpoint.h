@@ -1,10 +1,11 @@
-// Read-only endpoints that other parts of the process bring along (`/dns/explain`): the API server authenticates,
-// authorizes (nonResourceURLs), measures and words errors; what is behind them it does not know.
+// Endpoints that other parts of the process bring along (`/dns/explain`): the API server authenticates, authorizes
+// (nonResourceURLs), measures and words errors; what is behind them it does not know.
 #pragma once
 
 #include <functional>
 #include <map>
 #include <string>
+#include <string_view>
 
 #include "base/result.h"
 #include "net/http.h"
@@ -14,6 +15,9 @@ namespace fairlead::apiserver {
 struct EndpointRequest {
     std::string path;                               // decoded, without a slash at its end
     std::map<std::string, std::string> parameters;  // of the query; the first of a repeated one
+    std::string_view method = "GET";                // HEAD is GET
+    const net::Headers* headers = nullptr;          // live as long as the call, as the body does
+    std::string_view body{};
 };
 
 // Called on a worker's thread. An error becomes the Status that its code stands for.

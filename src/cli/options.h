@@ -30,8 +30,10 @@ struct ServeOptions {
     std::filesystem::path zonefile_dir;                               // empty = no zone files
     std::map<std::string, std::vector<std::string>> zonefile_reload;  // by name: program and arguments
     bool ambient_credentials = false;
-    std::filesystem::path token_auth_file;  // empty = none
-    std::filesystem::path audit_log;        // empty = off
+    std::string webhook_listen;              // loopback ADDRESS:PORT for an external-dns; empty: none
+    std::vector<std::string> webhook_zones;  // domains that it may keep records in; empty: all of the built-in server
+    std::filesystem::path token_auth_file;   // empty = none
+    std::filesystem::path audit_log;         // empty = off
     LogLevel log_level = LogLevel::info;
     LogFormat log_format = LogFormat::text;
 };

@@ -47,6 +47,14 @@ void add_serve_flags(CLI::App& command, ServeArguments& to) {
     command.add_flag("--ambient-credentials", to.ambient_credentials,
                      "Let zones without a Secret use this server's own cloud credentials: environment, profile file, "
                      "container, instance");
+    command.add_option("--webhook-listen", to.webhook_listen,
+                       "Loopback address where an external-dns on this machine finds its webhook provider, plain HTTP "
+                       "without credentials, as 127.0.0.1:8888 (default: only /webhook/ of the API, with a token)");
+    command
+        .add_option("--webhook-zone", to.webhook_zones,
+                    "Domain of a zone that external-dns may keep records in, repeatable (default: all zones of the "
+                    "built-in server)")
+        ->allow_extra_args(false);
     command.add_option("--event-ttl", to.event_ttl,
                        "How long Events are kept after they were made or last happened (default 1h)");
     command.add_option("--token-auth-file", to.token_auth_file,

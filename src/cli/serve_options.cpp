@@ -100,6 +100,8 @@ Result<void> fill_dns(ServeOptions& options, const ServeArguments& arguments) {
 // NAME=PROGRAM ARGUMENT..., split at spaces: there is no shell.
 Result<void> fill_publishing(ServeOptions& options, const ServeArguments& arguments) {
     options.ambient_credentials = arguments.ambient_credentials;
+    options.webhook_listen = arguments.webhook_listen.value_or("");
+    options.webhook_zones = arguments.webhook_zones;
     if (arguments.zonefile_dir) {
         std::error_code ignored;
         options.zonefile_dir = std::filesystem::absolute(*arguments.zonefile_dir, ignored);
@@ -144,10 +146,12 @@ Result<void> fill_from_config(ServeArguments& arguments, std::string_view yaml) 
         {"dns-version", &arguments.dns_version},
         {"dns-id", &arguments.dns_id},
         {"geoip", &arguments.geoip},
-        {"zonefile-dir", &arguments.zonefile_dir}};
+        {"zonefile-dir", &arguments.zonefile_dir},
+        {"webhook-listen", &arguments.webhook_listen}};
     const std::map<std::string_view, std::vector<std::string>*> lists = {
         {"apply", &arguments.apply},
         {"dns-listen", &arguments.dns_listen},
+        {"webhook-zone", &arguments.webhook_zones},
         {"geo-overrides", &arguments.geo_overrides},
         {"zonefile-reload", &arguments.zonefile_reload}};
     const std::map<std::string_view, bool*> flags = {{"dns-pin", &arguments.dns_pin},

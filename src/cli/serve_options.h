@@ -18,9 +18,9 @@ struct ServeArguments {
     std::optional<std::string> data_dir, api_listen, store, log_level, log_format, config, roles, event_ttl;
     std::optional<std::string> token_auth_file, audit_log;
     std::optional<std::string> dns_threads, dns_version, dns_id, geoip;
-    std::optional<std::string> zonefile_dir;
+    std::optional<std::string> zonefile_dir, webhook_listen;
     bool dns_pin = false, ambient_credentials = false;
-    std::vector<std::string> apply, dns_listen, geo_overrides, zonefile_reload;
+    std::vector<std::string> apply, dns_listen, geo_overrides, zonefile_reload, webhook_zones;
 };
 
 // Fills what was not typed from YAML with the same names ("api-listen: 127.0.0.1:0"). Errors name the line.

@@ -12,12 +12,12 @@ namespace {
 using Easy = std::unique_ptr<CURL, Free<curl_easy_cleanup>>;
 using List = std::unique_ptr<curl_slist, Free<curl_slist_free_all>>;
 
-constexpr std::size_t max_answer_bytes = 1024UL * 1024UL * 1024;  // a list of a million objects of 1 KiB
-constexpr std::size_t max_line_bytes = 16UL * 1024 * 1024;        // an object has at most 3 MiB; its watch event fits
+constexpr std::size_t max_line_bytes = 16UL * 1024 * 1024;  // an object has at most 3 MiB; its watch event fits
 
 // What one call collects; curl's callbacks get a pointer to it.
 struct Call {
     CURL* easy = nullptr;
+    std::size_t max_answer_bytes = 0;
     Response response;
     const std::function<bool(std::string_view)>* line = nullptr;  // null: not a stream
     std::string partial;                                          // the line that has not ended yet
@@ -70,7 +70,7 @@ std::size_t on_body(char* data, std::size_t, std::size_t size, void* context) {
         curl_easy_getinfo(call.easy, CURLINFO_RESPONSE_CODE, &status);
         if (status == 200) return deliver_lines(call, {data, size}) ? size : 0;
     }
-    call.too_large = call.response.body.size() + size > max_answer_bytes;
+    call.too_large = call.response.body.size() + size > call.max_answer_bytes;
     if (call.too_large) return 0;
     call.response.body.append(data, size);
     return size;
@@ -197,6 +197,7 @@ Result<Response> Client::Impl::perform(const ClientRequest& request, Call& call,
     set_method(request);
     set_tls();
 
+    call.max_answer_bytes = options.max_answer_bytes;
     const CURLcode code = curl_easy_perform(curl);
     long status = 0;
     curl_easy_getinfo(curl, CURLINFO_RESPONSE_CODE, &status);
@@ -204,7 +205,7 @@ Result<Response> Client::Impl::perform(const ClientRequest& request, Call& call,
     const bool streamed = call.line != nullptr && status == 200;
     if (call.too_large) {
         return fail(Errc::too_large, fmt::format("{} {}: the answer exceeds the limit of {} bytes", request.method, url,
-                                                 streamed ? max_line_bytes : max_answer_bytes));
+                                                 streamed ? max_line_bytes : call.max_answer_bytes));
     }
     const bool limit_passed = streamed && code == CURLE_OPERATION_TIMEDOUT;
     if (code != CURLE_OK && !call.stopped && !limit_passed) return error(code, request);

@@ -21,6 +21,7 @@ struct ClientOptions {
     std::chrono::milliseconds connect_timeout{5'000};
     std::chrono::milliseconds timeout{60'000};  // of a whole call, not of streams
     std::string user_agent = "fairlead";
+    std::size_t max_answer_bytes = 1024UL * 1024 * 1024;  // a list of a million objects of 1 KiB
 };
 
 struct ClientRequest {

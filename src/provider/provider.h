@@ -62,6 +62,8 @@ public:
     // What an endpoint that is wanted consists of here, each part for canonicalise(): itself, unless it stands for
     // several record sets (Route 53: an alias of a load balancer is an A and an AAAA).
     [[nodiscard]] virtual std::vector<dns::Endpoint> expand(const dns::Endpoint& endpoint) const { return {endpoint}; }
+    // Endpoints that canonicalise() will be asked about next: who has to ask somebody else does it for all at once.
+    virtual void prepare(std::span<const dns::Endpoint> /*endpoints*/) {}
     // The endpoint as list() will give it back once it is applied: spelling of targets, properties under the provider's
     // names, TTL. Errors: unsupported or invalid, when it cannot be expressed here: says property, value and rule.
     [[nodiscard]] virtual Result<dns::Endpoint> canonicalise(const dns::Endpoint& endpoint) const = 0;

@@ -75,6 +75,7 @@ public:
     // --- prepared ---
     // Names whose wishes have changed since they were prepared.
     [[nodiscard]] Names take_unprepared() { return std::exchange(unprepared_, {}); }
+    void prepare_again(const std::string& name) { unprepared_.insert(name); }  // next time
     void set_prepared(const std::string& name, std::vector<Prepared> prepared, std::vector<Unfit> unfit);
     // Of another provider, all of it would be otherwise.
     void forget_prepared();

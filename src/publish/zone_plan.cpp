@@ -81,6 +81,7 @@ plan::Options ZoneRunner::options() const {
 void ZoneRunner::prepare(const std::string& name) {
     std::vector<Prepared> claims, fits;
     std::vector<ZoneBook::Unfit> unfit;
+    bool again = false;  // the provider had to ask somebody, who is not there
     for (const auto& origin : book_.wanted_at(name)) {
         const auto& record = origin.record->order;
         auto endpoint = checked(origin.stated(), origin.endpoint, order_.settings.apex);
@@ -99,6 +100,7 @@ void ZoneRunner::prepare(const std::string& name) {
             auto fit = provider_->canonicalise(part);
             if (!fit) {
                 for (const auto& origin : claim.origins) unfit.push_back({origin, fit.error()});
+                again = again || fit.error().code == Errc::unavailable || fit.error().code == Errc::timeout;
                 break;
             }
             // Labels are ours to keep, whatever a provider makes of the rest.
@@ -107,10 +109,23 @@ void ZoneRunner::prepare(const std::string& name) {
         }
     }
     book_.set_prepared(name, std::move(fits), std::move(unfit));
+    if (again) book_.prepare_again(name);
 }
 
 void ZoneRunner::prepare_all() {
-    for (const auto& name : book_.take_unprepared()) prepare(name);
+    const auto names = book_.take_unprepared();
+    // A provider that has to ask somebody how endpoints are spelt asks once for many.
+    std::vector<dns::Endpoint> wanted;
+    for (const auto& name : names) {
+        for (const auto& origin : book_.wanted_at(name)) {
+            auto endpoint = checked(origin.stated(), origin.endpoint, order_.settings.apex);
+            if (!endpoint) continue;
+            auto parts = provider_->expand(*endpoint);
+            std::move(parts.begin(), parts.end(), std::back_inserter(wanted));
+        }
+    }
+    provider_->prepare(wanted);
+    for (const auto& name : names) prepare(name);
 }
 
 // Ownership records that need mending at names where nothing else changes.

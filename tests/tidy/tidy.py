@@ -24,6 +24,7 @@ LAYERS = {
     "source": {"base", "json", "resource", "dns"},
     "control": {"base", "json", "resource", "store"},
     "controller": {"base", "json", "resource", "store", "dns", "plan", "provider", "publish", "source", "control"},
+    "dnshook": {"base", "json", "resource", "store", "control", "dns", "net", "plan", "provider"},
     "apiserver": {"base", "json", "resource", "store", "net", "control"},
     "cli": {"base", "json", "resource", "net", "dns", "plan"},
 }
