@@ -32,6 +32,12 @@ Result<dns::Endpoint> checked(dns::Endpoint endpoint, std::size_t index, const d
         return fail(Errc::invalid, field("recordType"),
                     fmt::format("{} of {} belongs to the zone", endpoint.record_type, apex.host()));
     }
+    // Who may write a DNSRecord must not thereby say who owns what: such a text would make others' records ours.
+    for (std::size_t i = 0; *type == dns::RecordType::txt && i < endpoint.targets.size(); ++i) {
+        if (!plan::parse_owner_text(endpoint.targets[i], {})) continue;
+        return fail(Errc::invalid, field(fmt::format("targets[{}]", i)),
+                    "is an ownership text: those are written by the server alone");
+    }
     endpoint.dns_name = name->host();
     return endpoint;
 }
