@@ -80,6 +80,7 @@ plan::Options ZoneRunner::options() const {
     }
     options.filter = order_.filter;
     options.orders = order_.ownership;
+    options.tell_foreign = false;  // a zone may hold many records of others that nobody here asks about
     return options;
 }
 
