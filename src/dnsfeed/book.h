@@ -19,11 +19,11 @@
 #include <unordered_map>
 #include <vector>
 
+#include "base/id_table.h"
 #include "base/result.h"
 #include "dns/endpoint.h"
 #include "dns/settle.h"
 #include "dns/verdict.h"
-#include "base/id_table.h"
 #include "dnsfeed/record_text.h"
 #include "dnsfeed/zone_terms.h"
 #include "dnsserver/fwd.h"

@@ -181,12 +181,17 @@ void ZoneRunner::tell_settled(const Round& round) {
 
 void ZoneRunner::tell_unfit(const std::string& name, const std::vector<ZoneBook::Unfit>& list) {
     for (const auto& unfit : list) {
+        const auto code = unfit.error.code;
+        const auto text = unfit.error.text();
+        if (code == Errc::unavailable || code == Errc::timeout) {
+            // Who knows how it is spelt there could not be asked.
+            problems_[name] = text;
+            set_status(unfit.origin, {State::unavailable, "Unavailable", text, {}, true});
+            continue;
+        }
         ++skips_[name];
-        set_status(unfit.origin, {State::skipped,
-                                  unfit.error.code == Errc::unsupported ? "Unsupported" : "Invalid",
-                                  unfit.error.text(),
-                                  {},
-                                  true});
+        set_status(unfit.origin,
+                   {State::skipped, code == Errc::unsupported ? "Unsupported" : "Invalid", text, {}, true});
     }
 }
 
