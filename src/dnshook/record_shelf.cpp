@@ -166,7 +166,9 @@ std::vector<dns::Endpoint> RecordShelf::edited(std::vector<dns::Endpoint> presen
     for (const auto& gone : edit.remove) {
         std::erase_if(present, [&](const dns::Endpoint& each) { return same_set(each, gone); });
     }
-    for (const auto& [old, made] : edit.put) {
+    for (const auto& each_put : edit.put) {
+        const auto& old = each_put.first;
+        const auto& made = each_put.second;
         // Where the set was, so that an order which somebody relies on stays.
         auto at = std::find_if(present.begin(), present.end(), [&](const auto& each) { return same_set(each, made); });
         if (at == present.end() && old) {

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <span>
 
 #include "base/text.h"
 #include "dns/bytes.h"
@@ -238,7 +239,7 @@ std::string relative(const dns::Name& name, const dns::Name& origin) {
 
 class Writer {
 public:
-    Writer(const dns::Name& apex, std::uint32_t default_ttl) : apex_(apex), default_ttl_(default_ttl) {
+    Writer(const dns::Name& apex, std::uint32_t default_ttl) : default_ttl_(default_ttl) {
         fmt::format_to(out(), "; Kept by Fairlead. Records of others stay; comments do not.\n$ORIGIN {}\n$TTL {}\n",
                        apex.text(), default_ttl);
     }
@@ -281,7 +282,6 @@ private:
         fmt::format_to(out(), "{:<23} {:<7} IN      {:<7} ", owner, seconds, type);
     }
 
-    const dns::Name& apex_;
     std::uint32_t default_ttl_;
     std::string result_, text_;
     std::string last_;  // owner of the record before
