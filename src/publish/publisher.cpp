@@ -139,26 +139,20 @@ Step Publisher::run_one() {
         last_zone_ = key;
         inbox = std::exchange(zone->inbox, {});
     }
-    Step step;
-    {
-        const std::lock_guard working(zone->work);
-        take_over(std::move(inbox), *zone->runner);
-        step = zone->runner->run();
-    }
+    take_over(std::move(inbox), *zone->runner);
+    const auto step = zone->runner->run();
     finish(key, zone, step);
     return {.more = true, .due = {}};
 }
 
 void Publisher::finish(const std::string& key, const std::shared_ptr<Zone>& zone, const Step& step) {
     bool something = false;
+    auto report = zone->runner->report();
+    auto records = zone->runner->take_record_reports();
     {
-        std::unique_lock working(zone->work, std::defer_lock);
-        working.lock();
-        auto report = zone->runner->report();
-        auto records = zone->runner->take_record_reports();
-        working.unlock();
         const std::lock_guard lock(mutex_);
         zone->busy = false;
+        freed_.notify_all();
         zone->due = step.more ? std::optional<MonotonicTime>() : step.due;
         const auto found = zones_.find(key);
         if (found == zones_.end() || found->second != zone) return;  // removed meanwhile
@@ -182,20 +176,21 @@ Result<Preview> Publisher::preview(std::string_view key, const std::vector<plan:
                                    std::chrono::milliseconds patience) {
     std::shared_ptr<Zone> zone;
     {
-        const std::lock_guard lock(mutex_);
+        std::unique_lock lock(mutex_);
         const auto found = zones_.find(key);
         if (found == zones_.end()) return fail(Errc::not_found, fmt::format("no zone {} at another provider", key));
         zone = found->second;
-    }
-    std::unique_lock working(zone->work, patience);
-    if (!working) {
-        return fail(Errc::unavailable, fmt::format("zone {} is being worked on; try again in a moment", key));
+        if (!freed_.wait_for(lock, patience, [&] { return !zone->busy; })) {
+            return fail(Errc::unavailable, fmt::format("zone {} is being worked on; try again in a moment", key));
+        }
+        zone->busy = true;
     }
     auto preview = zone->runner->preview(orders, refresh);
-    working.unlock();
     {
         const std::lock_guard lock(mutex_);
+        zone->busy = false;
         zone->due.reset();  // it may have found something to do
+        freed_.notify_all();
     }
     wake_workers();
     return preview;

@@ -6,6 +6,7 @@
 // others. The simulator calls run_one() by hand.
 #pragma once
 
+#include <condition_variable>
 #include <functional>
 #include <map>
 #include <memory>
@@ -72,8 +73,7 @@ private:
     };
     struct Zone {
         explicit Zone(std::unique_ptr<ZoneRunner> made) : runner(std::move(made)) {}
-        std::timed_mutex work;  // held by whoever uses the runner
-        std::unique_ptr<ZoneRunner> runner;
+        std::unique_ptr<ZoneRunner> runner;  // of whoever has made it busy
         // The rest belongs to Publisher::mutex_.
         Inbox inbox;
         bool busy = false;
@@ -92,6 +92,7 @@ private:
     provider::Surroundings around_;
     const RunnerLimits limits_;
     mutable std::mutex mutex_;
+    std::condition_variable freed_;  // a zone is not busy any more
     std::map<std::string, std::shared_ptr<Zone>, std::less<>> zones_;
     std::map<std::pair<std::string, std::string>, RecordReport> record_news_;  // zone, record
     std::string last_zone_;   // that was worked on: the next goes first
