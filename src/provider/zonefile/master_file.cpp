@@ -240,19 +240,19 @@ std::string relative(const dns::Name& name, const dns::Name& origin) {
 class Writer {
 public:
     Writer(const dns::Name& apex, std::uint32_t default_ttl) : default_ttl_(default_ttl) {
-        fmt::format_to(out(), "; Kept by Fairlead. Records of others stay; comments do not.\n$ORIGIN {}\n$TTL {}\n",
-                       apex.text(), default_ttl);
+        result_ += fmt::format("; Kept by Fairlead. Records of others stay; comments do not.\n$ORIGIN {}\n$TTL {}\n",
+                               apex.text(), default_ttl);
     }
 
     void soa(const PlainSet& set) {
         const auto& data = *set.data.begin();
         const auto words = split(std::string_view(text_ = dns::rdata_text(RecordType::soa, data)), ' ');
         head("@", set.ttl, "SOA");
-        fmt::format_to(out(), "{} {} (\n", words[0], words[1]);
+        result_ += fmt::format("{} {} (\n", words[0], words[1]);
         constexpr std::string_view labels[] = {"Serial", "Refresh", "Retry", "Expire", "Negative Cache TTL"};
         for (std::size_t i = 0; i < std::size(labels); ++i) {
-            fmt::format_to(out(), "{:>35}{:<10}; {}\n", words[2 + i], i + 1 == std::size(labels) ? " )" : "",
-                           labels[i]);
+            result_ +=
+                fmt::format("{:>35}{:<10}; {}\n", words[2 + i], i + 1 == std::size(labels) ? " )" : "", labels[i]);
         }
         last_ = "@";
     }
@@ -267,7 +267,7 @@ public:
     }
 
     void other(const OtherRecord& record, const dns::Name& origin) {
-        if (record.origin != origin) fmt::format_to(out(), "$ORIGIN {}\n", record.origin.text());
+        if (record.origin != origin) result_ += fmt::format("$ORIGIN {}\n", record.origin.text());
         head(relative(record.name, record.origin), record.ttl, record.type);
         result_ += record.text;
         result_ += '\n';
@@ -276,10 +276,9 @@ public:
     std::string take() { return std::move(result_); }
 
 private:
-    std::back_insert_iterator<std::string> out() { return std::back_inserter(result_); }
     void head(std::string_view owner, std::uint32_t ttl, std::string_view type) {
         const auto seconds = ttl == default_ttl_ ? std::string() : std::to_string(ttl);
-        fmt::format_to(out(), "{:<23} {:<7} IN      {:<7} ", owner, seconds, type);
+        result_ += fmt::format("{:<23} {:<7} IN      {:<7} ", owner, seconds, type);
     }
 
     std::uint32_t default_ttl_;
