@@ -224,16 +224,24 @@ void ZoneRunner::leave_stubborn(Round& round) {
         outstanding(change);
         return true;
     });
-    // Seen as written: in a whole reading, or in one of its own names. One that was written more than once is
-    // remembered for a while: somebody may be changing it back.
-    for (auto at = written_.begin(); at != written_.end();) {
-        const auto& name = at->first.first;
+    // Seen as written: in a whole reading, or in one of its own names. What had to be put right is remembered for a
+    // while: somebody may be changing it again and again.
+    const auto settle = [&](std::map<RowKey, Written>::iterator at) {
         auto& written = at->second;
-        const bool seen =
-            !changing.contains(at->first) && round.looked_at(name) && (round.fresh || fresh_.contains(name));
-        if (seen) written.times = 0;
-        const bool forgotten = seen && (!written.update || now - written.since > limits_.contested_within);
-        at = forgotten ? written_.erase(at) : std::next(at);
+        if (changing.contains(at->first)) return std::next(at);
+        written.times = 0;
+        const bool forgotten = !written.update || now - written.since > limits_.contested_within;
+        return forgotten ? written_.erase(at) : std::next(at);
+    };
+    if (round.fresh) {
+        for (auto at = written_.begin(); at != written_.end();) at = settle(at);
+    }
+    // A change looks at its own names, however many others were written since the last reading.
+    for (const auto& name : round.names) {
+        if (!fresh_.contains(name)) continue;
+        for (auto at = written_.lower_bound({name, {}}); at != written_.end() && at->first.first == name;) {
+            at = settle(at);
+        }
     }
     fresh_.clear();
 }
