@@ -31,7 +31,8 @@ protected:
             if (kept->available()) kept->start();
         }
         server_ = kept.get();
-        if (!server_->available()) GTEST_SKIP() << software_text(GetParam().software) << " is not installed";
+        ASSERT_TRUE(server_->available())
+            << software_text(GetParam().software) << " is missing: ./dev setup installs it";
     }
     static void TearDownTestSuite() { servers().clear(); }
 
