@@ -8,6 +8,7 @@
 #include "base/text.h"
 #include "control/conditions.h"
 #include "controller/record_conditions.h"
+#include "controller/status_json.h"
 #include "resource/kinds/namespace.h"
 #include "resource/kinds/secret.h"
 
@@ -22,14 +23,12 @@ constexpr std::size_t max_pending = 1'024;  // what waits beyond that waits at t
 std::string namespace_of(std::string_view key) { return std::string(key.substr(0, key.find('/'))); }
 std::string keyed(std::string_view prefix, std::string_view key) { return fmt::format("{}{}", prefix, key); }
 
+// Nothing: there is none, or none that can be read.
 template <class T>
 std::optional<T> read(const store::ObjectRef& object) {
-    if (!object) return std::nullopt;
-    const auto value = json::parse(object->value());
-    if (!value) return std::nullopt;
-    auto decoded = resource::decode<T>(*value);
-    if (!decoded) return std::nullopt;
-    return std::move(*decoded);
+    auto found = object ? decoded<T>(object) : Result<T>(fail(Errc::not_found, "there is none"));
+    if (!found) return std::nullopt;
+    return std::move(*found);
 }
 
 std::optional<MappedZone> mapped(const store::ObjectRef& object) {

@@ -95,13 +95,6 @@ json::Value mended(json::Value object, const resource::DnsRecord& wanted) {
     return object;
 }
 
-template <class T>
-Result<T> decoded(const store::ObjectRef& stored) {
-    auto value = json::parse(stored->value());
-    if (!value) return fail(value.error());
-    return resource::decode<T>(*value);
-}
-
 }  // namespace
 
 std::string source_record_name(std::string_view kind, std::string_view object, std::string_view host) {
