@@ -14,6 +14,13 @@ void check_credentials(const json::Object& spec, const json::Object*, Violations
     }
 }
 
+void check_grace_period(const json::Object& spec, const json::Object*, Violations& violations) {
+    const auto text = text_of(spec, "gracePeriod");
+    if (text.empty()) return;
+    if (const auto broken = broken_duration_rule(text))
+        violations.invalid("gracePeriod", spec.at("gracePeriod"), *broken);
+}
+
 json::Value geo_cell(const json::Value& cluster, WallTime) {
     const auto* labels = json::find(cluster, "metadata.labels");
     if (labels == nullptr || !labels->is_object()) return nullptr;
@@ -28,14 +35,25 @@ void ClusterSpec::describe(Fields<ClusterSpec>& f) {
     f.field("server", &ClusterSpec::server, "Address of a Kubernetes-style API, as https://spoke-1.example.net:6443.")
         .length(0, 2048)
         .pattern("(https?://[^/ ]+(/[^ ]*)?)?");
-    f.field("credentials", &ClusterSpec::credentials, "Secret with what is needed to log in there.");
-    f.rule(check_credentials);
+    f.field(
+        "credentials", &ClusterSpec::credentials,
+        "Secret with what is needed to log in there: kubeconfig, or ca.crt with token, or with tls.crt and tls.key.");
+    f.field(
+         "gracePeriod", &ClusterSpec::grace_period,
+         "How long what was last heard of the cluster counts when it cannot be reached; then it counts as unhealthy.")
+        .default_value("60s");
+    f.rule(check_credentials).rule(check_grace_period);
 }
 
 void ClusterStatus::describe(Fields<ClusterStatus>& f) {
     f.name("ClusterStatus").doc("State of the connection to the cluster.");
     f.field("reachable", &ClusterStatus::reachable, "Whether the cluster's API answers.");
-    f.field("conditions", &ClusterStatus::conditions, "Since when, and why.").keyed_by({"type"});
+    f.field("lastHeard", &ClusterStatus::last_heard,
+            "When the cluster was last known to be in step, while it is not (RFC 3339).");
+    f.field("gateways", &ClusterStatus::gateways, "How many Gateways it has that are also here.").minimum(0);
+    f.field("conditions", &ClusterStatus::conditions,
+            "Connected: whether its API is followed. Stale: nothing was heard for longer than the grace period.")
+        .keyed_by({"type"});
 }
 
 void Cluster::describe(Fields<Cluster>& f) {

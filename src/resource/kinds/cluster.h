@@ -11,12 +11,15 @@ inline constexpr std::string_view geo_code_label = "kuadrant.io/lb-attribute-geo
 struct ClusterSpec {
     std::string server;
     std::optional<SecretReference> credentials;
+    std::string grace_period;
     bool operator==(const ClusterSpec&) const = default;
     static void describe(Fields<ClusterSpec>& f);
 };
 
 struct ClusterStatus {
     std::optional<bool> reachable;
+    std::string last_heard;
+    std::optional<std::int32_t> gateways;
     std::vector<Condition> conditions;
     bool operator==(const ClusterStatus&) const = default;
     static void describe(Fields<ClusterStatus>& f);

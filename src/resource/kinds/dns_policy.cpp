@@ -166,13 +166,41 @@ void DnsPolicySpec::describe(Fields<DnsPolicySpec>& f) {
     f.rule(check_spec);
 }
 
+void PolicyClusterStatus::describe(Fields<PolicyClusterStatus>& f) {
+    f.name("DNSPolicyClusterStatus").doc("A cluster as the policy publishes it.");
+    f.field("name", &PolicyClusterStatus::name, "Name of the Cluster.").required().length(1, 253);
+    f.field("geo", &PolicyClusterStatus::geo, "Its place, as its label has it; empty when places do not count.");
+    f.field("weight", &PolicyClusterStatus::weight, "Its weight among the clusters of its place.").range(0, 255);
+    f.field("hosts", &PolicyClusterStatus::hosts, "Hosts that it serves.");
+    f.field("healthy", &PolicyClusterStatus::healthy,
+            "Whether an address of it works; left out when nobody has looked.");
+}
+
+void PolicyAddressStatus::describe(Fields<PolicyAddressStatus>& f) {
+    f.name("DNSPolicyAddressStatus").doc("What the checks of one address for one host have found.");
+    f.field("host", &PolicyAddressStatus::host, "Host that was asked for.").required();
+    f.field("cluster", &PolicyAddressStatus::cluster, "Cluster whose address it is.").required();
+    f.field("address", &PolicyAddressStatus::address, "IP address or host name.").required();
+    f.field("port", &PolicyAddressStatus::port, "Port that was asked.").range(1, 65535);
+    f.field("state", &PolicyAddressStatus::state, "Unknown until the first checks have answered.")
+        .one_of({"Healthy", "Unhealthy", "Unknown"});
+    f.field("since", &PolicyAddressStatus::since, "Since when the state is this (RFC 3339).");
+    f.field("reason", &PolicyAddressStatus::reason, "CheckPassed, CheckFailed, ClusterStale or NotChecked.");
+    f.field("lastAnswer", &PolicyAddressStatus::last_answer, "What came back, as HTTP 503 or connection refused.");
+}
+
 void DnsPolicyStatus::describe(Fields<DnsPolicyStatus>& f) {
     f.name("DNSPolicyStatus").doc("What became of the policy.").keep_unknown();
     f.field("conditions", &DnsPolicyStatus::conditions,
-            "Accepted: it is valid and its target exists. Enforced: it is in force.")
+            "Accepted: it is valid and its target exists. Enforced: it is in force. Healthy: what it publishes works.")
         .keyed_by({"type"});
     f.field("observedGeneration", &DnsPolicyStatus::observed_generation, "Generation of the spec that was acted on.")
         .minimum(0);
+    f.field("hosts", &DnsPolicyStatus::hosts, "Hosts that are published.");
+    f.field("clusters", &DnsPolicyStatus::clusters, "Clusters that serve them.").keyed_by({"name"}).items(0, 1000);
+    f.field("addresses", &DnsPolicyStatus::addresses, "What the checks of each address have found.")
+        .keyed_by({"host", "cluster", "address"})
+        .items(0, 4096);
 }
 
 void DnsPolicy::describe(Fields<DnsPolicy>& f) {

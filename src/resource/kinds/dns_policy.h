@@ -70,9 +70,30 @@ struct DnsPolicySpec {
     static void describe(Fields<DnsPolicySpec>& f);
 };
 
+// A cluster as the policy publishes it.
+struct PolicyClusterStatus {
+    std::string name, geo;
+    std::optional<std::int32_t> weight;
+    std::vector<std::string> hosts;  // that it serves
+    std::optional<bool> healthy;     // whether one of its addresses works; none: nobody has looked
+    bool operator==(const PolicyClusterStatus&) const = default;
+    static void describe(Fields<PolicyClusterStatus>& f);
+};
+
+// What a check of one address for one host has found.
+struct PolicyAddressStatus {
+    std::string host, cluster, address, state, since, reason, last_answer;
+    std::optional<std::int32_t> port;
+    bool operator==(const PolicyAddressStatus&) const = default;
+    static void describe(Fields<PolicyAddressStatus>& f);
+};
+
 struct DnsPolicyStatus {
     std::vector<Condition> conditions;
     std::optional<std::int64_t> observed_generation;
+    std::vector<std::string> hosts;
+    std::vector<PolicyClusterStatus> clusters;
+    std::vector<PolicyAddressStatus> addresses;
     bool operator==(const DnsPolicyStatus&) const = default;
     static void describe(Fields<DnsPolicyStatus>& f);
 };

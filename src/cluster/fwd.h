@@ -1,0 +1,9 @@
+// Names of this layer for headers that only pass references on.
+#pragma once
+
+namespace fairlead::cluster {
+
+class Follower;
+class Link;
+
+}  // namespace fairlead::cluster

@@ -1,0 +1,26 @@
+// Make before break: names that leave a tree stay until whatever was published for them has left every cache. What is
+// being kept is marked on the endpoint itself, so it survives a restart. Pure.
+#pragma once
+
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "base/clock.h"
+#include "resource/kinds/dns_endpoint.h"
+
+namespace fairlead::gateway {
+
+// On endpoints that are only kept: when they go (RFC 3339).
+inline constexpr std::string_view until_label = "fairlead.dev/until";
+
+struct Retired {
+    std::vector<resource::DnsEndpoint> endpoints;  // the wanted ones, then those that are kept, in a fixed order
+    std::optional<WallTime> next;                  // when the next of them goes
+};
+// `present` is what the record says now. A name of it that `wanted` does not have is kept for the largest TTL of
+// `present`, from `now`; one that is being kept keeps its time; one that is wanted again is kept no more.
+Retired retire(const std::vector<resource::DnsEndpoint>& present, std::vector<resource::DnsEndpoint> wanted,
+               WallTime now);
+
+}  // namespace fairlead::gateway

@@ -1,0 +1,65 @@
+// Which addresses work: probes each at its interval, spread over time, and lets a state change only after as many equal
+// answers in a row as the threshold says, both ways. Not probed yet counts as neither. Used by the controller that
+// publishes Gateways (src/controller/gateway_dns).
+//
+// Threads: any; run() on one (a StepThread, or the simulator's). Time and chance are injected.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/clock.h"
+#include "base/fwd.h"
+#include "base/step_thread.h"
+#include "health/probe.h"
+
+namespace fairlead::health {
+
+enum class State { unknown, healthy, unhealthy };
+
+struct Verdict {
+    State state = State::unknown;
+    WallTime since{};         // of the state
+    std::string last_answer;  // text of the last one
+    bool operator==(const Verdict&) const = default;
+};
+
+// What a group wants to know; `known` is what was known before a restart, and counts until probes say otherwise.
+struct Wanted {
+    Probe probe;
+    std::optional<Verdict> known;
+};
+
+class Monitor {
+public:
+    Monitor(Prober& prober, const Clock& clock, Random& random, Metrics& metrics);
+    ~Monitor();
+    Monitor(const Monitor&) = delete;
+    Monitor& operator=(const Monitor&) = delete;
+
+    // Replaces what the group (a DNSPolicy, "namespace/name") wants; empty: the group is gone. Probes that stay keep
+    // their state. The first probe of a new one is sent at once, in a bounded number at a time.
+    void set(std::string_view group, std::vector<Wanted> wanted);
+    // What is known of each of the group's probes.
+    [[nodiscard]] std::map<Probe, Verdict> verdicts(std::string_view group) const;
+    // Groups with a probe whose verdict changed (its state or last answer) since the last call, each once.
+    std::vector<std::string> take_news();
+    // Called from any thread when there is something to take. Null: nobody listens any more.
+    void on_news(std::function<void()> call);
+
+    // Sends the probes that are due.
+    Step run();
+    // Called from any thread when run() has something to do.
+    void on_work(std::function<void()> call);
+
+private:
+    struct Impl;
+    std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace fairlead::health

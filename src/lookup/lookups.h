@@ -1,0 +1,68 @@
+// The addresses behind host names, for names that cannot be a CNAME: asks a resolver over DNS, keeps the answer for its
+// TTL and asks again. When the resolver does not answer, the last addresses stay. Used by the controller that publishes
+// Gateways.
+//
+// Threads: any; run() on one. Time is injected, the resolver is an interface.
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "base/clock.h"
+#include "base/fwd.h"
+#include "base/result.h"
+#include "base/step_thread.h"
+
+namespace fairlead::lookup {
+
+struct Addresses {
+    std::vector<std::string> texts;  // IPv4 and IPv6, sorted, each once
+    std::chrono::seconds ttl{0};     // the smallest on the way
+};
+
+class Resolver {
+public:
+    virtual ~Resolver() = default;
+    // A and AAAA of the host, CNAMEs followed. May block for its time limits. Errors: not_found (the name does not
+    // exist or has no address), unavailable, timeout.
+    virtual Result<Addresses> resolve(const std::string& host) = 0;
+};
+
+struct Known {
+    std::vector<std::string> addresses;  // the last that were heard of; empty: none yet
+    std::string problem;                 // why the last question had no answer; empty: it had
+    bool operator==(const Known&) const = default;
+};
+
+class Lookups {
+public:
+    static constexpr std::chrono::seconds shortest{5};  // between two questions, whatever the TTL says
+    static constexpr std::chrono::seconds longest{3600};
+
+    Lookups(Resolver& resolver, const Clock& clock, Metrics& metrics);
+    ~Lookups();
+    Lookups(const Lookups&) = delete;
+    Lookups& operator=(const Lookups&) = delete;
+
+    // Replaces what the group (a Gateway, "namespace/name") wants to know; empty: nothing any more.
+    void set(std::string_view group, const std::set<std::string>& hosts);
+    [[nodiscard]] std::map<std::string, Known> known(std::string_view group) const;
+    // Groups with a host whose Known changed since the last call, each once.
+    std::vector<std::string> take_news();
+    void on_news(std::function<void()> call);
+
+    // Asks one question that is due, if there is one.
+    Step run();
+    void on_work(std::function<void()> call);
+
+private:
+    struct Impl;
+    std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace fairlead::lookup
