@@ -38,10 +38,9 @@ void ClusterSpec::describe(Fields<ClusterSpec>& f) {
     f.field(
         "credentials", &ClusterSpec::credentials,
         "Secret with what is needed to log in there: kubeconfig, or ca.crt with token, or with tls.crt and tls.key.");
-    f.field(
-         "gracePeriod", &ClusterSpec::grace_period,
-         "How long what was last heard of the cluster counts when it cannot be reached; then it counts as unhealthy.")
-        .default_value("60s");
+    f.field("gracePeriod", &ClusterSpec::grace_period,
+            "How long what was last heard of the cluster counts when it cannot be reached, 60s if left out; then it "
+            "counts as unhealthy.");
     f.rule(check_credentials).rule(check_grace_period);
 }
 
