@@ -446,6 +446,15 @@ bool Selector::matches_labels(const json::Value& object) const {
     return true;
 }
 
+bool Selector::matches_labels(const std::map<std::string, std::string>& labels) const {
+    return std::all_of(requirements_.begin(), requirements_.end(), [&](const Requirement& requirement) {
+        const auto label = labels.find(requirement.key);
+        if (label == labels.end()) return holds(requirement, nullptr);
+        const std::string_view value = label->second;
+        return holds(requirement, &value);
+    });
+}
+
 bool Selector::matches_fields(const json::Value& object) const {
     for (const Requirement& requirement : requirements_) {
         // A field that is absent reads as "", as Kubernetes has it.

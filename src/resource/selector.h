@@ -1,6 +1,7 @@
 // Label and field selectors as they stand in a query string or a LabelSelector. Pure values.
 #pragma once
 
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -33,6 +34,7 @@ public:
 
     [[nodiscard]] bool empty() const { return requirements_.empty(); }
     [[nodiscard]] bool matches_labels(const json::Value& object) const;
+    [[nodiscard]] bool matches_labels(const std::map<std::string, std::string>& labels) const;
     [[nodiscard]] bool matches_fields(const json::Value& object) const;
     // The value if the selector pins this key to exactly one ("metadata.name=r1"), so that a list can be a get.
     [[nodiscard]] std::optional<std::string> pinned(std::string_view key) const;
