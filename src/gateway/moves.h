@@ -1,13 +1,16 @@
 // How many clients a change of record sets moves, by place: compares what the oracle (dns::resolve) says before and
-// after. Pure.
+// after. Used by the preview of a policy (src/controller/policy_preview). Pure.
 #pragma once
 
+#include <functional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/result.h"
 #include "dns/endpoint.h"
 #include "dns/name.h"
+#include "dns/place.h"
 
 namespace fairlead::gateway {
 
@@ -30,9 +33,17 @@ struct Move {
     bool operator==(const Move&) const = default;
 };
 
+// Targets of clients that get no address at all, and of those that are too many to be told one by one.
+inline constexpr std::string_view no_answer = "(no answer)";
+inline constexpr std::string_view other_answers = "(others)";
+
+// Where somebody is of whom only the code is known: a country's continent is in the data of the DNS server. Empty: the
+// code is all that is known.
+using Locate = std::function<dns::Place(const dns::GeoCode&)>;
+
 // One row for each place that either version names, smallest first, "*" last. Errors: invalid, when the host is no name
-// of the zone.
+// of the zone. Endpoints that cannot be served are left out, as the server does.
 Result<std::vector<Move>> moves(const dns::Name& apex, const dns::Name& host, const Published& before,
-                                const Published& after);
+                                const Published& after, const Locate& locate = {});
 
 }  // namespace fairlead::gateway
