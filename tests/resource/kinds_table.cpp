@@ -75,9 +75,9 @@ std::vector<TableCase> tables() {
          "shop | edge | shop.example.com,*.shop.example.com | 198.51.100.20 | 80, 443 | 5m | claim/shop | intranet"},
         {"gatewayclasses", "Name | Controller | Accepted | Age | [Description]",
          "edge | example.net/gateway-controller | True | 5m | edge gateways"},
-        {"gateways", "Name | Class | Address | Programmed | Age | [Hosts]",
-         "prod-web | edge | cluster-1/203.0.113.9,cluster-2/lb.example.net | True | 5m | "
-         "shop.example.com,*.example.com"},
+        {"gateways", "Name | Class | Hosts | Clusters | Address | Programmed | Age",
+         "prod-web | edge | shop.example.com,*.example.com | cluster-1,cluster-2 | "
+         "cluster-1/203.0.113.9,cluster-2/lb.example.net | True | 5m"},
         {"httproutes", "Name | Hostnames | Age | [Parents]",
          "shop | shop.example.com,*.shop.example.com | 5m | prod-web"},
         {"routes",
@@ -86,10 +86,12 @@ std::vector<TableCase> tables() {
          "shop | shop.example.com | /cart | shop(75%),shop-next(25%) | http | reencrypt/Redirect | None | scheduled | "
          "blue | "
          "5m | user | blue.routers.example.net"},
-        {"dnspolicies", "Name | Target | Strategy | Default-Geo | Accepted | Enforced | Age",
-         "prod-web | prod-web/web | loadbalanced | IE | True |  | 5m"},
-        {"dnsrecords", "Name | Host | Zone | Endpoints | Ready | Age | [Unhealthy]",
-         "prod-web-web | www.example.com | mgc-dev-mz | 2 | True | 5m | 192.0.2.9"},
+        {"dnspolicies",
+         "Name | Target | Hosts | Clusters | Geos | Healthy | Accepted | Enforced | Age | [Strategy] | [Default-Geo]",
+         "prod-web | prod-web/web | shop.example.com | dublin,virginia(down) | IE*,US | 1/2 | True |  | 5m | "
+         "loadbalanced | IE"},
+        {"dnsrecords", "Name | Host | Zone | Clusters | Geos | Unhealthy | Ready | Age | [Endpoints]",
+         "prod-web-web | www.example.com | mgc-dev-mz | cluster1 | IE,US-CA | 192.0.2.9 | True | 5m | 5"},
         {"managedzones", "Name | Domain Name | Provider | ID | Record Count | Ready | Age | [NameServers] | [Serial]",
          "example | shop.example.com | builtin | Z123 | 4 | True | 5m | ns1.shop.example.com | 2026030100"},
         {"routers", "Name | DNS | Takes | HA | Ready | Routes | Age | [Addresses] | [Drain] | [Description]",

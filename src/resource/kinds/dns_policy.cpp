@@ -1,6 +1,11 @@
 // DNSPolicy: its texts, rules and table. Pure; described once at start, asked by every write.
 #include "resource/kinds/dns_policy.h"
 
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <set>
+
 #include "base/text.h"
 #include "resource/kinds/columns.h"
 #include "resource/kinds/dns_endpoint.h"
@@ -65,6 +70,52 @@ json::Value target_cell(const json::Value& policy, WallTime) {
     const auto section = json::string_at(policy, "spec.targetRef.sectionName");
     if (!section.empty()) target.append("/").append(section);
     return text_value(target);
+}
+
+const json::Array* items_at(const json::Value& policy, std::string_view path) {
+    const auto* found = json::find(policy, path);
+    return found != nullptr ? found->if_array() : nullptr;
+}
+
+json::Value hosts_cell(const json::Value& policy, WallTime) {
+    return text_value(first_few(strings_at(policy, "status.hosts")));
+}
+
+// Those that do not work are marked: "ie-1,us-1(down)".
+json::Value clusters_cell(const json::Value& policy, WallTime) {
+    std::vector<std::string> names;
+    const auto* clusters = items_at(policy, "status.clusters");
+    if (clusters == nullptr) return "";
+    for (const auto& cluster : *clusters) {
+        const auto* healthy = json::find(cluster, "healthy");
+        const bool down = healthy != nullptr && healthy->is_bool() && !healthy->get_bool();
+        names.push_back(std::string(json::string_at(cluster, "name")) + (down ? "(down)" : ""));
+    }
+    return text_value(first_few(names));
+}
+
+// Each once, the one that answers everybody else with a star: "IE*,US".
+json::Value geos_cell(const json::Value& policy, WallTime) {
+    const auto* clusters = items_at(policy, "status.clusters");
+    if (clusters == nullptr) return "";
+    const auto chosen = json::string_at(policy, "spec.loadBalancing.geo.defaultGeo");
+    std::set<std::string> geos;
+    for (const auto& cluster : *clusters) {
+        std::string geo(json::string_at(cluster, "geo"));
+        if (geo.empty()) continue;
+        if (equal_ignoring_case(geo, chosen)) geo += '*';
+        geos.insert(std::move(geo));
+    }
+    return text_value(first_few({geos.begin(), geos.end()}));
+}
+
+// "3/4": how many of the checks say that the address works; nothing where nobody looks.
+json::Value healthy_cell(const json::Value& policy, WallTime) {
+    const auto* addresses = items_at(policy, "status.addresses");
+    if (addresses == nullptr || addresses->empty()) return "";
+    const auto good = std::count_if(addresses->begin(), addresses->end(),
+                                    [](const auto& address) { return json::string_at(address, "state") == "Healthy"; });
+    return text_value(fmt::format("{}/{}", good, addresses->size()));
 }
 
 }  // namespace
@@ -223,11 +274,15 @@ Kind dns_policy_kind() {
     kind.columns = {
         name_column(),
         cell_column("Target", "The Gateway, or one listener of it.", target_cell),
-        path_column("Strategy", "spec.routingStrategy", "loadbalanced or simple."),
-        path_column("Default-Geo", "spec.loadBalancing.geo.defaultGeo", "Place that answers everybody else."),
+        cell_column("Hosts", "Hosts that are published.", hosts_cell),
+        cell_column("Clusters", "Clusters that serve them.", clusters_cell),
+        cell_column("Geos", "Their places; the one with a star answers everybody else.", geos_cell),
+        cell_column("Healthy", "How many of the checked addresses work.", healthy_cell),
         condition_column("Accepted", "Accepted", "Whether it is valid."),
         condition_column("Enforced", "Enforced", "Whether it is in force."),
-        age_column()};
+        age_column(),
+        path_column("Strategy", "spec.routingStrategy", "loadbalanced or simple.", 1),
+        path_column("Default-Geo", "spec.loadBalancing.geo.defaultGeo", "Place that answers everybody else.", 1)};
     kind.selectable_fields = {"spec.targetRef.name"};
     return kind;
 }

@@ -110,6 +110,34 @@ json::Value hosts_cell(const json::Value& gateway, WallTime) {
     return text_value(first_few(hosts));
 }
 
+// Over several clusters addresses are "cluster/address" of types of their own, and listeners "cluster.listener"; a
+// plain Gateway has no clusters to tell of.
+json::Value clusters_cell(const json::Value& gateway, WallTime) {
+    std::set<std::string> clusters;
+    const auto* addresses = json::find(gateway, "status.addresses");
+    if (addresses != nullptr && addresses->is_array()) {
+        for (const auto& address : addresses->get_array()) {
+            const auto value = json::string_at(address, "value");
+            const auto slash = value.find('/');
+            if (!json::string_at(address, "type").starts_with("kuadrant.io/MultiCluster")) continue;
+            if (slash != std::string_view::npos) clusters.emplace(value.substr(0, slash));
+        }
+    }
+    const auto* states = json::find(gateway, "status.listeners");
+    const auto* listeners = json::find(gateway, "spec.listeners");
+    if (states != nullptr && states->is_array() && listeners != nullptr && listeners->is_array()) {
+        for (const auto& state : states->get_array()) {
+            const auto name = json::string_at(state, "name");
+            for (const auto& listener : listeners->get_array()) {
+                const auto ending = "." + std::string(json::string_at(listener, "name"));
+                if (ending.size() > 1 && name.size() > ending.size() && name.ends_with(ending))
+                    clusters.emplace(name.substr(0, name.size() - ending.size()));
+            }
+        }
+    }
+    return text_value(first_few({clusters.begin(), clusters.end()}));
+}
+
 }  // namespace
 
 void GatewayAddress::describe(Fields<GatewayAddress>& f) {
@@ -236,10 +264,11 @@ Kind gateway_kind() {
     kind.doc = kind.schema.doc;
     kind.columns = {name_column(),
                     path_column("Class", "spec.gatewayClassName", "Who carries it out."),
+                    cell_column("Hosts", "Host names of its listeners.", hosts_cell),
+                    cell_column("Clusters", "Clusters that carry it out.", clusters_cell),
                     cell_column("Address", "Where it answers.", address_cell),
                     condition_column("Programmed", "Programmed", "Whether it serves."),
-                    age_column(),
-                    cell_column("Hosts", "Host names of its listeners.", hosts_cell, 1)};
+                    age_column()};
     return kind;
 }
 
