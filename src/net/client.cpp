@@ -1,16 +1,11 @@
 #include "net/client.h"
 
-#include <curl/curl.h>
 #include <fmt/core.h>
 
-#include "base/text.h"
-#include "net/handles.h"
+#include "net/curl.h"
 
 namespace fairlead::net {
 namespace {
-
-using Easy = std::unique_ptr<CURL, Free<curl_easy_cleanup>>;
-using List = std::unique_ptr<curl_slist, Free<curl_slist_free_all>>;
 
 constexpr std::size_t max_line_bytes = 16UL * 1024 * 1024;  // an object has at most 3 MiB; its watch event fits
 
@@ -27,13 +22,7 @@ struct Call {
 
 std::size_t on_header(char* data, std::size_t, std::size_t size, void* context) {
     auto& call = *static_cast<Call*>(context);
-    const auto text = trim({data, size});
-    // A status line starts anew: after 100 Continue comes the real one.
-    if (text.starts_with("HTTP/")) {
-        call.response.headers = {};
-    } else if (const auto colon = text.find(':'); colon != std::string_view::npos) {
-        call.response.headers.add(std::string(trim(text.substr(0, colon))), std::string(trim(text.substr(colon + 1))));
-    }
+    curl::read_head_line({data, size}, call.response.headers);
     return size;
 }
 
@@ -76,34 +65,14 @@ std::size_t on_body(char* data, std::size_t, std::size_t size, void* context) {
     return size;
 }
 
-void set_blob(CURL* easy, CURLoption option, const std::string& pem) {
-    if (pem.empty()) return;
-    curl_blob blob{};
-    blob.data = const_cast<char*>(pem.data());  // curl copies it
-    blob.len = pem.size();
-    blob.flags = CURL_BLOB_COPY;
-    curl_easy_setopt(easy, option, &blob);
-}
-
-bool append(List& list, const std::string& text) {
-    curl_slist* longer = curl_slist_append(list.get(), text.c_str());
-    if (longer == nullptr) return false;
-    (void)list.release();
-    list.reset(longer);
-    return true;
-}
-
 }  // namespace
 
 struct Client::Impl {
     ClientOptions options;
-    Easy easy;
+    curl::Easy easy;
     char reason[CURL_ERROR_SIZE] = "";
 
     Result<Response> perform(const ClientRequest& request, Call& call, std::chrono::milliseconds limit);
-    Result<List> make_headers(const ClientRequest& request) const;
-    void set_method(const ClientRequest& request);
-    void set_tls();
     [[nodiscard]] tl::unexpected<Error> error(CURLcode code, const ClientRequest& request) const;
 };
 
@@ -127,80 +96,34 @@ Result<Response> Client::stream(const ClientRequest& request, const std::functio
     return impl_->perform(request, call, limit.value_or(std::chrono::milliseconds{0}));
 }
 
-Result<List> Client::Impl::make_headers(const ClientRequest& request) const {
-    List list;
-    bool whole = append(list, "Expect:");  // curl would wait for 100 Continue before larger bodies
-    for (const auto& [name, value] : request.headers.items()) {
-        if ((name + value).find_first_of(std::string_view("\r\n\0", 3)) != std::string::npos) {
-            return fail(Errc::invalid, name, "a header with a line end in it cannot be sent");
-        }
-        whole = whole && append(list, value.empty() ? name + ";" : fmt::format("{}: {}", name, value));
-    }
-    if (!options.bearer_token.empty()) whole = whole && append(list, "Authorization: Bearer " + options.bearer_token);
-    if (!whole) return fail(Errc::internal, "out of memory");
-    return list;
-}
-
-void Client::Impl::set_method(const ClientRequest& request) {
-    CURL* curl = easy.get();
-    if (request.method == "HEAD") {
-        curl_easy_setopt(curl, CURLOPT_NOBODY, 1L);
-        return;
-    }
-    // Bodies go with any method; POSTFIELDS sets POST, the custom request renames it.
-    if (!request.body.empty() || request.method == "POST" || request.method == "PUT" || request.method == "PATCH") {
-        curl_easy_setopt(curl, CURLOPT_POSTFIELDSIZE_LARGE, static_cast<curl_off_t>(request.body.size()));
-        curl_easy_setopt(curl, CURLOPT_POSTFIELDS, request.body.c_str());
-    }
-    curl_easy_setopt(curl, CURLOPT_CUSTOMREQUEST, request.method.c_str());
-}
-
-void Client::Impl::set_tls() {
-    CURL* curl = easy.get();
-    curl_easy_setopt(curl, CURLOPT_SSLCERTTYPE, "PEM");
-    curl_easy_setopt(curl, CURLOPT_SSLKEYTYPE, "PEM");
-    set_blob(curl, CURLOPT_CAINFO_BLOB, options.ca_pem);
-    set_blob(curl, CURLOPT_SSLCERT_BLOB, options.certificate_pem);
-    set_blob(curl, CURLOPT_SSLKEY_BLOB, options.key_pem);
-    if (options.insecure_skip_verify) {
-        curl_easy_setopt(curl, CURLOPT_SSL_VERIFYPEER, 0L);
-        curl_easy_setopt(curl, CURLOPT_SSL_VERIFYHOST, 0L);
-    }
-}
-
 Result<Response> Client::Impl::perform(const ClientRequest& request, Call& call, std::chrono::milliseconds limit) {
-    CURL* curl = easy.get();
-    if (curl == nullptr) return fail(Errc::internal, "libcurl cannot be initialised");
-    const auto headers = make_headers(request);
+    CURL* handle = easy.get();
+    if (handle == nullptr) return fail(Errc::internal, "libcurl cannot be initialised");
+    auto headers = curl::make_headers(request.headers);
     if (!headers) return fail(headers.error());
+    if (!options.bearer_token.empty() && !curl::append(*headers, "Authorization: Bearer " + options.bearer_token)) {
+        return fail(Errc::internal, "out of memory");
+    }
     const auto url = options.base_url + request.target;
 
-    curl_easy_reset(curl);  // options only: the connection stays
+    curl_easy_reset(handle);  // options only: the connection stays
     reason[0] = '\0';
-    call.easy = curl;
-    curl_easy_setopt(curl, CURLOPT_NOSIGNAL, 1L);
-    curl_easy_setopt(curl, CURLOPT_ERRORBUFFER, reason);
-    curl_easy_setopt(curl, CURLOPT_PROTOCOLS_STR, "http,https");
-    curl_easy_setopt(curl, CURLOPT_HTTP_VERSION, static_cast<long>(CURL_HTTP_VERSION_1_1));
-    curl_easy_setopt(curl, CURLOPT_URL, url.c_str());
-    curl_easy_setopt(curl, CURLOPT_PATH_AS_IS, 1L);
-    curl_easy_setopt(curl, CURLOPT_PROXY, "");  // the API is asked directly, whatever http_proxy says
-    curl_easy_setopt(curl, CURLOPT_USERAGENT, options.user_agent.c_str());
-    curl_easy_setopt(curl, CURLOPT_HTTPHEADER, headers->get());
-    curl_easy_setopt(curl, CURLOPT_CONNECTTIMEOUT_MS, static_cast<long>(options.connect_timeout.count()));
-    curl_easy_setopt(curl, CURLOPT_TIMEOUT_MS, static_cast<long>(limit.count()));
-    curl_easy_setopt(curl, CURLOPT_HEADERFUNCTION, on_header);
-    curl_easy_setopt(curl, CURLOPT_HEADERDATA, &call);
-    curl_easy_setopt(curl, CURLOPT_WRITEFUNCTION, on_body);
-    curl_easy_setopt(curl, CURLOPT_WRITEDATA, &call);
-    curl_easy_setopt(curl, CURLOPT_TCP_KEEPALIVE, 1L);
-    set_method(request);
-    set_tls();
+    call.easy = handle;
+    curl::set_common(handle, url, *headers, reason);
+    curl_easy_setopt(handle, CURLOPT_USERAGENT, options.user_agent.c_str());
+    curl_easy_setopt(handle, CURLOPT_CONNECTTIMEOUT_MS, static_cast<long>(options.connect_timeout.count()));
+    curl_easy_setopt(handle, CURLOPT_TIMEOUT_MS, static_cast<long>(limit.count()));
+    curl_easy_setopt(handle, CURLOPT_HEADERFUNCTION, on_header);
+    curl_easy_setopt(handle, CURLOPT_HEADERDATA, &call);
+    curl_easy_setopt(handle, CURLOPT_WRITEFUNCTION, on_body);
+    curl_easy_setopt(handle, CURLOPT_WRITEDATA, &call);
+    curl::set_method(handle, request.method, request.body);
+    curl::set_tls(handle, {options.ca_pem, options.certificate_pem, options.key_pem, options.insecure_skip_verify});
 
     call.max_answer_bytes = options.max_answer_bytes;
-    const CURLcode code = curl_easy_perform(curl);
+    const CURLcode code = curl_easy_perform(handle);
     long status = 0;
-    curl_easy_getinfo(curl, CURLINFO_RESPONSE_CODE, &status);
+    curl_easy_getinfo(handle, CURLINFO_RESPONSE_CODE, &status);
     call.response.status = static_cast<int>(status);
     const bool streamed = call.line != nullptr && status == 200;
     if (call.too_large) {

@@ -1,5 +1,5 @@
 // An HTTP client over libcurl: one connection kept alive, blocking calls, and line streams for watches. Not
-// thread-safe: one Client per thread. client.cpp is the home of libcurl.
+// thread-safe: one Client per thread. client.cpp is a home of libcurl.
 #pragma once
 
 #include <chrono>
