@@ -3,6 +3,8 @@
 #pragma once
 
 #include <optional>
+#include <set>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -15,12 +17,11 @@ namespace fairlead::gateway {
 inline constexpr std::string_view until_label = "fairlead.dev/until";
 
 struct Retired {
-    std::vector<resource::DnsEndpoint> endpoints;  // the wanted ones, then those that are kept, in a fixed order
+    std::vector<resource::DnsEndpoint> endpoints;  // that are kept, in a fixed order
     std::optional<WallTime> next;                  // when the next of them goes
 };
-// `present` is what the record says now. A name of it that `wanted` does not have is kept for the largest TTL of
-// `present`, from `now`; one that is being kept keeps its time; one that is wanted again is kept no more.
-Retired retire(const std::vector<resource::DnsEndpoint>& present, std::vector<resource::DnsEndpoint> wanted,
-               WallTime now);
+// `present` is what a record says now, `wanted` all names that are wanted from now on. A name that is wanted no more is
+// kept, with all its sets, for the largest TTL of `present`, from `now`; one that is being kept already keeps its time.
+Retired retire(const std::vector<resource::DnsEndpoint>& present, const std::set<std::string>& wanted, WallTime now);
 
 }  // namespace fairlead::gateway

@@ -20,6 +20,7 @@
 
 #include "dns/name.h"
 #include "gateway/cluster_state.h"
+#include "gateway/zone_choice.h"
 #include "resource/kinds/dns_endpoint.h"
 #include "resource/kinds/dns_policy.h"
 #include "resource/kinds/gateway.h"
@@ -35,18 +36,12 @@ struct ClusterFacts {
     bool operator==(const ClusterFacts&) const = default;
 };
 
-struct ZoneFacts {
-    std::string name;  // of the ManagedZone
-    dns::Name apex;
-    bool operator==(const ZoneFacts&) const = default;
-};
-
 // What is known beyond the resources.
 struct TreeSurroundings {
     // Whether an address of a cluster (an IP address or a host name) works for the host of a listener; empty: all do.
     std::function<bool(const std::string& host, const std::string& cluster, const std::string& address)> works;
-    // The addresses behind a host name, for an apex; empty: not known (yet).
-    std::function<std::vector<std::string>(const std::string& hostname)> addresses_of;
+    // The addresses behind a host name, where no CNAME can be; nothing: nobody has answered yet.
+    std::function<std::optional<std::vector<std::string>>(const std::string& hostname)> addresses_of;
     // Hosts whose tree had `default.lb-...` before: it goes on answering beside the places.
     std::set<std::string> with_default;
 };
@@ -88,8 +83,10 @@ struct TreeProblem {
         no_host,       // a listener without a name, or with a bare *
         no_zone,       // no ManagedZone has the host in it
         no_cluster,    // no cluster serves the listener
-        geo_code,      // a cluster's code is none: it is left out of the places
+        no_address,    // the addresses behind host names are not known (yet)
+        geo_code,      // a cluster has no code, or one that is none: it is left out of the places
         default_geo,   // nobody is in the default place: a substitute answers
+        default_down,  // nobody in the default place works: another answers meanwhile
         selector,      // a custom weight's selector cannot be read
         hidden_names,  // RFC 4592: names below an exact host are hidden from a wildcard listener
         too_long,      // a generated name is over a limit of DNS
@@ -103,19 +100,11 @@ struct TreeProblem {
 struct Tree {
     std::vector<HostTree> hosts;        // by host
     std::vector<TreeProblem> problems;  // in a fixed order
-    std::set<std::string> lookups;      // host names whose addresses are wanted, for apexes
+    std::set<std::string> lookups;      // host names whose addresses are wanted
+    std::set<std::string> pending;      // hosts whose addresses are not known: what is published of them stays
     bool operator==(const Tree&) const = default;
 };
 
 Tree build_tree(const TreeInput& input);
-
-// Which DNSPolicy decides about which listener: one that names it beats one for the whole Gateway, then the oldest,
-// ties by name. Those that decide about nothing are Conflicted.
-struct PolicyChoice {
-    std::map<std::string, std::string> by_listener;  // listener -> name of the policy
-    std::map<std::string, std::string> beaten;       // policy -> the one that beat it at all its listeners
-    bool operator==(const PolicyChoice&) const = default;
-};
-PolicyChoice choose_policies(const resource::Gateway& gateway, const std::vector<const resource::DnsPolicy*>& policies);
 
 }  // namespace fairlead::gateway

@@ -1,0 +1,159 @@
+#include "gateway/publication.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+
+#include "gateway/guid.h"
+#include "gateway/retire.h"
+
+namespace fairlead::gateway {
+
+namespace {
+
+constexpr std::string_view default_prefix = "default.lb-";
+constexpr std::string_view attribute_prefix = "clusters.kuadrant.io/";
+
+bool is_kept(const resource::DnsEndpoint& endpoint) { return endpoint.labels.contains(std::string(until_label)); }
+
+// Made only to keep names for a while.
+bool only_kept(const resource::DnsRecord& record) {
+    return !record.spec.endpoints.empty() &&
+           std::all_of(record.spec.endpoints.begin(), record.spec.endpoints.end(), is_kept);
+}
+
+bool has_default(const resource::DnsRecord& record) {
+    return std::any_of(record.spec.endpoints.begin(), record.spec.endpoints.end(), [](const auto& endpoint) {
+        return endpoint.dns_name.starts_with(default_prefix) && !is_kept(endpoint);
+    });
+}
+
+class Publisher {
+public:
+    explicit Publisher(GatewayWorld& world) : world_(world) {}
+
+    Publication build() {
+        for (const auto* record : world_.present) {
+            if (has_default(*record)) world_.around.with_default.insert(record->spec.dns_name);
+        }
+        result_.choice = choose_policies(world_.gateway, world_.policies);
+        for (const auto* policy : world_.policies) {
+            const auto listeners = result_.choice.listeners.find(policy->metadata.name);
+            if (listeners != result_.choice.listeners.end()) add_policy(*policy, listeners->second);
+        }
+        for (const auto& wanted : trees_) {
+            for (const auto& endpoint : wanted.tree->endpoints) names_.insert(endpoint.dns_name);
+        }
+        for (const auto* record : world_.present) look_at(*record);
+        for (const auto& wanted : trees_) add_record(wanted);
+        return std::move(result_);
+    }
+
+private:
+    struct Wanted {
+        const HostTree* tree = nullptr;
+        std::string policy;
+    };
+
+    void add_policy(const resource::DnsPolicy& policy, const std::vector<std::string>& listeners) {
+        const TreeInput input{world_.gateway, policy.spec, listeners, world_.clusters, world_.zones, world_.around};
+        const auto& tree = result_.trees.emplace(policy.metadata.name, build_tree(input)).first->second;
+        for (const auto& host : tree.hosts) trees_.push_back({&host, policy.metadata.name});
+        pending_.insert(tree.pending.begin(), tree.pending.end());
+        result_.lookups.insert(tree.lookups.begin(), tree.lookups.end());
+    }
+    template <class Fits>
+    const Wanted* find(Fits fits) const {
+        const auto found = std::find_if(trees_.begin(), trees_.end(), fits);
+        return found == trees_.end() ? nullptr : &*found;
+    }
+
+    // What of a record that is there outlives it, or its change.
+    void look_at(const resource::DnsRecord& record) {
+        const auto& host = record.spec.dns_name;
+        if (pending_.contains(host)) {
+            result_.untouched.insert(record.metadata.name);
+            return;
+        }
+        const auto* same_name = find([&](const auto& each) { return each.tree->record == record.metadata.name; });
+        const auto* same_host = find([&](const auto& each) { return each.tree->host == host; });
+        // A listener that is gone takes its host with it; one whose host is another does not, for a while.
+        if (same_name == nullptr && same_host == nullptr && !only_kept(record)) return;
+        auto retired = retire(record.spec.endpoints, names_, world_.now);
+        if (retired.endpoints.empty()) return;
+        if (retired.next && (!result_.next || *retired.next < *result_.next)) result_.next = retired.next;
+        if (same_host != nullptr) {
+            auto& kept = kept_[host];
+            kept.insert(kept.end(), retired.endpoints.begin(), retired.endpoints.end());
+            return;
+        }
+        WantedRecord old;
+        old.name =
+            same_name == nullptr ? record.metadata.name : fmt::format("{}-{}", record.metadata.name, short_guid(host));
+        old.policy = same_name == nullptr ? policy_of(record) : same_name->policy;
+        if (old.policy.empty()) return;
+        old.spec.dns_name = host;
+        old.spec.managed_zone = record.spec.managed_zone;
+        old.spec.endpoints = std::move(retired.endpoints);
+        old.unhealthy = record.status.unhealthy_targets;
+        result_.records.push_back(std::move(old));
+    }
+    // Who made it, if they still decide about something here.
+    [[nodiscard]] std::string policy_of(const resource::DnsRecord& record) const {
+        for (const auto& owner : record.metadata.owner_references) {
+            if (owner.kind == "DNSPolicy" && result_.choice.listeners.contains(owner.name)) return owner.name;
+        }
+        return {};
+    }
+
+    void add_record(const Wanted& wanted) {
+        WantedRecord record;
+        record.name = wanted.tree->record;
+        record.policy = wanted.policy;
+        record.spec.dns_name = wanted.tree->host;
+        record.spec.managed_zone = resource::ManagedZoneReference{wanted.tree->zone};
+        record.spec.endpoints = wanted.tree->endpoints;
+        const auto& kept = kept_[wanted.tree->host];
+        record.spec.endpoints.insert(record.spec.endpoints.end(), kept.begin(), kept.end());
+        record.unhealthy = wanted.tree->unhealthy;
+        result_.records.push_back(std::move(record));
+    }
+
+    GatewayWorld& world_;
+    Publication result_;
+    std::vector<Wanted> trees_;
+    std::set<std::string> names_, pending_;
+    std::map<std::string, std::vector<resource::DnsEndpoint>> kept_;  // by host
+};
+
+}  // namespace
+
+Publication publication(GatewayWorld world) { return Publisher(world).build(); }
+
+std::vector<ClusterFacts> cluster_facts(const resource::Gateway& gateway, const GatewayState& state,
+                                        const std::function<const resource::Cluster*(const std::string& name)>& find) {
+    std::vector<ClusterFacts> list;
+    list.reserve(state.clusters.size());
+    for (const auto& cluster : state.clusters) {
+        ClusterFacts facts;
+        facts.name = cluster.name;
+        if (!state.multi_cluster) facts.labels = gateway.metadata.labels;
+        if (const auto* known = find(cluster.name)) {
+            facts.created = known->metadata.creation_timestamp;
+            for (const auto& [key, value] : known->metadata.labels) facts.labels[key] = value;
+            facts.stale =
+                std::any_of(known->status.conditions.begin(), known->status.conditions.end(),
+                            [](const auto& each) { return each.type == stale_condition && each.status == "True"; });
+        } else if (!state.multi_cluster) {
+            facts.created = gateway.metadata.creation_timestamp;
+        }
+        const auto prefix = fmt::format("{}{}_", attribute_prefix, cluster.name);
+        for (const auto& [key, value] : gateway.metadata.labels) {
+            if (key.starts_with(prefix)) facts.labels["kuadrant.io/" + key.substr(prefix.size())] = value;
+        }
+        list.push_back(std::move(facts));
+    }
+    return list;
+}
+
+}  // namespace fairlead::gateway
