@@ -2,10 +2,12 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <map>
 #include <ostream>
 
 #include "base/text.h"
 #include "cli/commands.h"
+#include "cli/explain_health.h"
 #include "cli/session.h"
 
 namespace fairlead::cli {
@@ -43,9 +45,32 @@ std::string padded(std::string text, std::size_t width) {
     return text;
 }
 
+// Whether the way leads through the tree of a Gateway, whose levels have names.
+bool is_tree(const json::Value& way) {
+    std::vector<const json::Value*> waiting{&way};
+    while (!waiting.empty()) {
+        const auto* one = waiting.back();
+        waiting.pop_back();
+        const auto level = json::string_at(*one, "level");
+        if (level == "loadBalancer" || level == "place" || level == "cluster") return true;
+        const auto* variants = json::find(*one, "variants");
+        if (variants == nullptr || !variants->is_array()) continue;
+        for (const auto& variant : variants->get_array()) {
+            if (const auto* next = json::find(variant, "next")) waiting.push_back(next);
+        }
+    }
+    return false;
+}
+
+std::string without_dot(std::string text) {
+    if (text.size() > 1 && text.back() == '.') text.pop_back();
+    return text;
+}
+
 class Explanation {
 public:
-    explicit Explanation(const Terminal& terminal) : terminal_(terminal) {}
+    Explanation(const Terminal& terminal, const std::vector<AddressHealth>& health, bool tree)
+        : terminal_(terminal), health_(health), tree_(tree) {}
 
     std::string text(const json::Value& said) {
         head(said);
@@ -60,6 +85,9 @@ private:
     void head(const json::Value& said);
     void answers(const json::Value& said);
     void step(const json::Value& one, const std::string& first, const std::string& rest);
+    // What the checks say of the addresses, or of a cluster's own host name, one line each.
+    void checks(const std::string& cluster, const std::vector<std::string>& addresses, const std::string& rest);
+    [[nodiscard]] std::string label(const json::Value& one) const;
     [[nodiscard]] std::vector<std::string> cells(const json::Value& variant, std::string_view type) const;
     static std::string why(const json::Value& one);
     static std::string at(const json::Value& value, std::string_view path) {
@@ -70,6 +98,9 @@ private:
     }
 
     const Terminal& terminal_;
+    const std::vector<AddressHealth>& health_;
+    const bool tree_;
+    std::map<std::string, std::string> clusters_;  // by the name where their way ends
     std::string out_;
 };
 
@@ -128,19 +159,67 @@ std::string Explanation::why(const json::Value& one) {
         if (!policy) return {};
     }
     auto text = at(one, "why");
+    if (text.empty()) return {};
     const auto name = at(one, "name") + " ";
     return "  " + (text.starts_with(name) ? text.substr(name.size()) : text);
+}
+
+// "place IE ": what the name is in the tree of a Gateway.
+std::string Explanation::label(const json::Value& one) const {
+    if (!tree_) return {};
+    const auto level = json::string_at(one, "level");
+    if (level == "host") return "host ";
+    if (level == "loadBalancer") return "load balancer ";
+    if (level == "place") return fmt::format("place {} ", at(one, "place").empty() ? "*" : at(one, "place"));
+    if (level == "cluster") return fmt::format("cluster {} ", at(one, "cluster"));
+    return {};
+}
+
+void Explanation::checks(const std::string& cluster, const std::vector<std::string>& addresses,
+                         const std::string& rest) {
+    std::vector<const AddressHealth*> known;
+    std::size_t width = 0;
+    for (const auto& address : addresses) {
+        for (const auto& each : health_) {
+            const bool same = equal_ignoring_case(each.address, without_dot(address));
+            if (!same || (!cluster.empty() && printable(each.cluster) != cluster)) continue;
+            known.push_back(&each);
+            width = std::max(width, display_width(printable(each.address)));
+            break;
+        }
+    }
+    for (const auto* each : known) {
+        const bool good = each->state == "Healthy";
+        const bool bad = each->state == "Unhealthy";
+        auto text = terminal_.styled(good  ? "healthy"
+                                     : bad ? "unhealthy"
+                                           : "not known yet",
+                                     good  ? Style::green
+                                     : bad ? Style::red
+                                           : Style::yellow);
+        if (const auto since = from_rfc3339(each->since)) {
+            const auto age = std::chrono::duration_cast<std::chrono::seconds>(terminal_.clock.now() - *since);
+            text += fmt::format(" since {} ({} ago)", printable(each->since), human_duration(age));
+        }
+        const auto& why = each->last_answer.empty() ? each->reason : each->last_answer;
+        if (!why.empty()) text += ", " + printable(why);
+        out_ += fmt::format("{}{} {}  {}\n", rest, each == known.back() ? "└─" : "├─",
+                            padded(printable(each->address), width), text);
+    }
 }
 
 // `first` stands before the line with the name, `rest` before all below it. Calls itself for each link of a chain.
 void Explanation::step(const json::Value& one, const std::string& first, const std::string& rest) {
     const auto wildcard = at(one, "wildcard");
     out_ +=
-        fmt::format("{}{}{}{}\n", first, terminal_.styled(at(one, "name"), Style::bold),
+        fmt::format("{}{}{}{}{}\n", first, label(one), terminal_.styled(at(one, "name"), Style::bold),
                     wildcard.empty() ? "" : fmt::format(" (by {})", wildcard), terminal_.styled(why(one), Style::dim));
+    const auto cluster = at(one, "cluster");
+    if (!cluster.empty()) clusters_.emplace(at(one, "name"), cluster);
     const auto* variants = json::find(one, "variants");
     if (variants == nullptr || !variants->is_array()) return;
     const auto& list = variants->get_array();
+    if (list.empty()) return checks(cluster, {at(one, "name")}, rest);
     std::vector<std::vector<std::string>> rows;
     constexpr std::size_t aligned = 4;  // data and why not may be long, and stand as they come
     std::vector<std::size_t> widths(aligned, 0);
@@ -162,6 +241,8 @@ void Explanation::step(const json::Value& one, const std::string& first, const s
         if (const auto* next = json::find(list[i], "next")) {
             const auto below = rest + (last ? "   " : "│  ");
             step(*next, below + "└─ ", below + "   ");
+        } else if (tree_) {
+            checks(cluster, texts_at(list[i], "data"), rest + (last ? "   " : "│  "));
         }
     }
 }
@@ -176,8 +257,13 @@ void Explanation::answers(const json::Value& said) {
     for (const auto& outcome : outcomes->get_array()) {
         // The records at the end of the chain are what the client came for.
         std::vector<std::string> data;
+        std::string end;
         if (const auto* answer = json::find(outcome, "answer"); answer != nullptr && answer->is_array()) {
             const auto& records = answer->get_array();
+            if (!records.empty()) {
+                const bool leads_on = at(records.back(), "type") == "CNAME";
+                end = without_dot(at(records.back(), leads_on ? "data" : "name"));
+            }
             for (const auto& record : records) {
                 if (at(record, "name") == at(records.back(), "name")) {
                     data.push_back(fmt::format("{} {}", at(record, "type"), at(record, "data")));
@@ -187,8 +273,10 @@ void Explanation::answers(const json::Value& said) {
         const auto why = texts_at(outcome, "why");
         if (data.empty() && !why.empty()) data.push_back(why.back());
         const auto ttl = json::int_at(outcome, "ttl");
+        const auto cluster = clusters_.find(end);
         rows.push_back({percent(number_at(outcome, "probability")), at(outcome, "rcode"),
-                        ttl ? fmt::format("kept {} s", *ttl) : std::string("not kept"), join(data, ", ")});
+                        ttl ? fmt::format("kept {} s", *ttl) : std::string("not kept"),
+                        join(data, ", ") + (cluster == clusters_.end() ? "" : "  cluster " + cluster->second)});
         for (std::size_t i = 0; i < aligned; ++i) widths[i] = std::max(widths[i], rows.back()[i].size());
     }
     for (const auto& row : rows) {
@@ -204,7 +292,20 @@ int run_explain(const ExplainOptions& options, Session& session) {
     const auto said = session.api.get(
         "/dns/explain" + query_string({{"name", options.name}, {"type", options.type}, {"from", options.from}}));
     if (!said) return report(session, said.error());
-    session.terminal.out << (options.json ? json::pretty(*said) + '\n' : Explanation(session.terminal).text(*said));
+    const auto* way = json::find(*said, "way");
+    const bool tree = way != nullptr && is_tree(*way);
+    std::vector<AddressHealth> health;
+    if (tree) {
+        const auto wildcard = json::string_at(*way, "wildcard");
+        health = health_of(std::string(wildcard.empty() ? json::string_at(*way, "name") : wildcard), session);
+    }
+    if (options.json) {
+        auto shown = *said;
+        if (!health.empty()) json::set_at(shown, "health", health_json(health));
+        session.terminal.out << json::pretty(shown) << '\n';
+        return 0;
+    }
+    session.terminal.out << Explanation(session.terminal, health, tree).text(*said);
     return 0;
 }
 

@@ -1,5 +1,7 @@
 #include "dnsinfo/explanation.h"
 
+#include <algorithm>
+
 #include "dns/rdata.h"
 
 namespace fairlead::dnsinfo {
@@ -62,9 +64,22 @@ json::Array data_texts(dns::RecordType type, const std::vector<std::string>& dat
     return array;
 }
 
+// What a name on the way is, by how it chooses and how it was chosen: the tree of a Gateway has host, load balancer (by
+// place), place (by weight) and cluster; other names are just names.
+std::string_view level_of(const dns::Step& one, const dns::Branch* chosen_by) {
+    const auto any = [&](const auto& has) { return std::any_of(one.branches.begin(), one.branches.end(), has); };
+    if (chosen_by == nullptr) return "host";
+    if (any([](const auto& branch) { return branch.geo.has_value(); })) return "loadBalancer";
+    if (any([](const auto& branch) { return branch.weight.has_value(); })) return "place";
+    return chosen_by->weight ? "cluster" : "name";
+}
+
 // Calls itself for each link of a chain: as deep as dns::max_chain.
-json::Value step(const dns::Step& one) {
-    json::Object object{{"name", one.name.host()}};
+json::Value step(const dns::Step& one, const dns::Branch* chosen_by) {
+    const auto level = level_of(one, chosen_by);
+    json::Object object{{"name", one.name.host()}, {"level", level}};
+    if (level == "place" && chosen_by->geo) object["place"] = chosen_by->geo->text();
+    if (level == "cluster" && !chosen_by->set_identifier.empty()) object["cluster"] = chosen_by->set_identifier;
     if (one.wildcard) object["wildcard"] = one.wildcard->host();
     if (one.type) object["type"] = dns::type_text(*one.type);
     object["why"] = one.why;
@@ -79,7 +94,7 @@ json::Value step(const dns::Step& one) {
         if (!branch.unhealthy.empty()) variant["unhealthy"] = data_texts(*one.type, branch.unhealthy);
         variant["share"] = branch.share;
         if (!branch.why_not.empty()) variant["whyNot"] = branch.why_not;
-        if (!branch.next.empty()) variant["next"] = step(branch.next.front());
+        if (!branch.next.empty()) variant["next"] = step(branch.next.front(), &branch);
         variants.push_back(std::move(variant));
     }
     object["variants"] = std::move(variants);
@@ -109,7 +124,7 @@ json::Value explanation(const Explained& explained) {
     if (explained.client.network) object["scope"] = resolution.by_place ? explained.client.network->length : 0U;
     object["complete"] = resolution.complete;
     object["outcomes"] = std::move(outcomes);
-    object["way"] = step(resolution.way);
+    object["way"] = step(resolution.way, nullptr);
     return object;
 }
 

@@ -60,6 +60,92 @@ TEST_F(Explain, ShowsTheWayAsATree) {
               "  25%  NXDOMAIN  kept 50 s  gone.example.com does not exist\n");
 }
 
+// The tree of a Gateway: host, load balancer, place, cluster, address.
+const std::string gateway = R"({"name":"app.example.com","type":"A","zone":"example.com","serial":7,
+  "client":{"from":"192.0.2.1","foundBy":"address","place":{"continent":"EU","country":"IE","subdivision":""},
+            "network":"192.0.2.0/25"},
+  "byPlace":true,"scope":25,"complete":true,
+  "outcomes":[
+    {"probability":0.75,"rcode":"NOERROR","ttl":60,"answer":[
+      {"name":"app.example.com","ttl":300,"type":"CNAME","data":"lb.app.example.com."},
+      {"name":"lb.app.example.com","ttl":300,"type":"CNAME","data":"ie.lb.app.example.com."},
+      {"name":"ie.lb.app.example.com","ttl":300,"type":"CNAME","data":"c1.lb.app.example.com."},
+      {"name":"c1.lb.app.example.com","ttl":60,"type":"A","data":"192.0.2.1"}],"why":["x"]},
+    {"probability":0.25,"rcode":"NOERROR","ttl":300,"answer":[
+      {"name":"app.example.com","ttl":300,"type":"CNAME","data":"lb.app.example.com."},
+      {"name":"lb.app.example.com","ttl":300,"type":"CNAME","data":"ie.lb.app.example.com."},
+      {"name":"ie.lb.app.example.com","ttl":300,"type":"CNAME","data":"aws.lb.com."}],"why":["x"]}],
+  "way":{"name":"app.example.com","level":"host","type":"CNAME","why":"","variants":[
+    {"ttl":300,"data":["lb.app.example.com."],"share":1.0,"next":
+     {"name":"lb.app.example.com","level":"loadBalancer","type":"CNAME","why":"IE covers the place","variants":[
+      {"setIdentifier":"IE","geo":"IE","ttl":300,"data":["ie.lb.app.example.com."],"share":1.0,"next":
+       {"name":"ie.lb.app.example.com","level":"place","place":"IE","type":"CNAME","why":"by weight","variants":[
+        {"setIdentifier":"dublin","weight":150,"ttl":300,"data":["c1.lb.app.example.com."],"share":0.75,"next":
+         {"name":"c1.lb.app.example.com","level":"cluster","cluster":"dublin","type":"A","why":"","variants":[
+          {"ttl":60,"data":["192.0.2.1","192.0.2.2"],"unhealthy":["192.0.2.2"],"share":1.0}]}},
+        {"setIdentifier":"cork","weight":50,"ttl":300,"data":["aws.lb.com."],"share":0.25,"next":
+         {"name":"aws.lb.com","level":"cluster","cluster":"cork","why":"aws.lb.com is in no zone of ours","variants":[]}}
+       ]}}]}}]}})";
+const std::string records_call =
+    "GET /apis/kuadrant.io/v1alpha1/dnsrecords?fieldSelector=spec.dnsName=app.example.com&limit=500";
+const std::string records = R"({"items":[{"metadata":{"namespace":"gw","name":"web-app","ownerReferences":[
+    {"apiVersion":"kuadrant.io/v1alpha1","kind":"DNSPolicy","name":"web","uid":"u"}]}}]})";
+const std::string policy = R"({"status":{"addresses":[
+    {"host":"app.example.com","cluster":"dublin","address":"192.0.2.1","port":443,"state":"Healthy",
+     "since":"2026-03-01T11:55:00Z","reason":"CheckPassed","lastAnswer":"HTTP 200"},
+    {"host":"app.example.com","cluster":"dublin","address":"192.0.2.2","port":443,"state":"Unhealthy",
+     "since":"2026-03-01T11:59:30Z","reason":"CheckFailed","lastAnswer":"connection refused"},
+    {"host":"other.example.com","cluster":"dublin","address":"192.0.2.1","state":"Unhealthy"},
+    {"host":"app.example.com","cluster":"cork","address":"aws.lb.com","state":"Unknown","reason":"NotChecked"}]}})";
+
+TEST_F(Explain, WalksTheTreeOfAGateway) {
+    screen.clock.advance(*from_rfc3339("2026-03-01T12:00:00Z") - screen.clock.now());
+    server.answer(records_call, records);
+    server.answer("GET /apis/kuadrant.io/v1alpha1/namespaces/gw/dnspolicies/web", policy);
+    EXPECT_EQ(explain(gateway), 0);
+    EXPECT_EQ(out().substr(out().find("\n\n") + 2),
+              "host app.example.com\n"
+              "└─ 100%  TTL 300  CNAME lb.app.example.com.\n"
+              "   └─ load balancer lb.app.example.com  IE covers the place\n"
+              "      └─ 100%  IE  geo IE  TTL 300  CNAME ie.lb.app.example.com.\n"
+              "         └─ place IE ie.lb.app.example.com  by weight\n"
+              "            ├─ 75%  dublin  weight 150  TTL 300  CNAME c1.lb.app.example.com.\n"
+              "            │  └─ cluster dublin c1.lb.app.example.com\n"
+              "            │     └─ 100%  TTL 60  A 192.0.2.1, 192.0.2.2 (unhealthy)\n"
+              "            │        ├─ 192.0.2.1  healthy since 2026-03-01T11:55:00Z (5m ago), HTTP 200\n"
+              "            │        └─ 192.0.2.2  unhealthy since 2026-03-01T11:59:30Z (30s ago), connection refused\n"
+              "            └─ 25%  cork    weight 50   TTL 300  CNAME aws.lb.com.\n"
+              "               └─ cluster cork aws.lb.com  is in no zone of ours\n"
+              "                  └─ aws.lb.com  not known yet, NotChecked\n"
+              "\n"
+              "Answers:\n"
+              "  75%  NOERROR  kept 60 s   A 192.0.2.1  cluster dublin\n"
+              "  25%  NOERROR  kept 300 s  CNAME aws.lb.com.  cluster cork\n");
+}
+
+TEST_F(Explain, WalksTheTreeWithoutTheRightToReadPolicies) {
+    const Scripted no{403, R"({"kind":"Status","reason":"Forbidden","code":403,"message":"no"})", {}, {}};
+    server.answer(records_call, no);
+    server.answer(
+        "GET /apis/kuadrant.io/v1alpha1/namespaces/default/dnsrecords?fieldSelector=spec.dnsName="
+        "app.example.com&limit=500",
+        no);
+    EXPECT_EQ(explain(gateway), 0);
+    EXPECT_THAT(out(), HasSubstr("A 192.0.2.1, 192.0.2.2 (unhealthy)\n"));
+    EXPECT_EQ(out().find("since"), std::string::npos);
+    EXPECT_EQ(err(), "");
+}
+
+TEST_F(Explain, AddsWhatIsKnownOfAddressesToTheJson) {
+    server.answer(records_call, records);
+    server.answer("GET /apis/kuadrant.io/v1alpha1/namespaces/gw/dnspolicies/web", policy);
+    options.json = true;
+    EXPECT_EQ(explain(gateway), 0);
+    const auto shown = json::parse(out()).value();
+    EXPECT_EQ(json::find(shown, "health")->get_array().size(), 3U);
+    EXPECT_EQ(json::string_at(json::find(shown, "health")->get_array().at(0), "cluster"), "cork");
+}
+
 TEST_F(Explain, GivesTheServersJson) {
     options.json = true;
     EXPECT_EQ(explain(tree), 0);

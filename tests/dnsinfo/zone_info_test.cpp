@@ -76,9 +76,13 @@ TEST_F(Zones, AreExplainedForAnAddress) {
               R"({"name":"eu.example.com","ttl":50,"type":"A","data":"192.0.2.3"})");
     const auto& lb = json::find(json::find(said, "way.variants")->get_array().at(0), "next")->get_object();
     EXPECT_EQ(json::string_at(lb, "name"), "lb.example.com");
+    EXPECT_EQ(json::string_at(said, "way.level"), "host");
+    EXPECT_EQ(json::string_at(lb, "level"), "loadBalancer");
     EXPECT_EQ(json::string_at(lb.at("variants").get_array().at(1), "whyNot"), "US does not cover the place");
     EXPECT_EQ(json::string_at(lb.at("variants").get_array().at(2), "whyNot"), "GEO-EU is smaller and comes first");
     const auto& eu = json::find(lb.at("variants").get_array().at(0), "next")->get_object();
+    EXPECT_EQ(json::string_at(eu, "level"), "place");
+    EXPECT_EQ(json::string_at(eu, "place"), "GEO-EU");
     EXPECT_EQ(json::serialize(eu.at("variants").get_array().at(0)),
               R"({"setIdentifier":"c1","weight":120,"ttl":60,"data":["192.0.2.1","192.0.2.2"],)"
               R"("unhealthy":["192.0.2.2"],"share":0.75})");
