@@ -3,8 +3,11 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <array>
+#include <optional>
 #include <ostream>
+#include <vector>
 
 #include "base/text.h"
 #include "cli/commands.h"
@@ -109,6 +112,81 @@ json::Value hide_secrets(json::Value object) {
     return object;
 }
 
+// "a,b" of a list; an empty text for what is not there.
+std::optional<std::string> cell_text(const json::Value& value) {
+    if (value.is_object()) return std::nullopt;
+    if (!value.is_array()) return scalar_text(value);
+    std::vector<std::string> texts;
+    for (const auto& each : value.get_array()) {
+        if (each.is_object() || each.is_array()) return std::nullopt;
+        texts.push_back(scalar_text(each));
+    }
+    return join(texts, ",");
+}
+
+// Rows below each other, as many columns as the first has; the last is not padded.
+std::string aligned(const std::vector<std::vector<std::string>>& rows, std::size_t indent) {
+    std::vector<std::size_t> widths(rows.front().size());
+    for (const auto& row : rows) {
+        for (std::size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], display_width(row[i]));
+    }
+    std::string text;
+    for (const auto& row : rows) {
+        std::string line(indent, ' ');
+        for (std::size_t i = 0; i < row.size(); ++i) {
+            line += row[i];
+            if (i + 1 < row.size()) line.append(widths[i] - display_width(row[i]) + 2, ' ');
+        }
+        line.erase(line.find_last_not_of(' ') + 1);
+        text += line + '\n';
+    }
+    return text;
+}
+
+// A list of plain things (conditions, clusters, addresses that are checked) reads best as a table; nothing if it is
+// something else.
+std::optional<std::string> list_table(const json::Value& value, std::size_t indent) {
+    const auto* items = value.if_array();
+    if (items == nullptr || items->empty()) return std::nullopt;
+    std::vector<std::string_view> keys;
+    for (const auto& item : *items) {
+        if (!item.is_object() || item.get_object().empty()) return std::nullopt;
+        for (const auto& member : item.get_object()) {
+            const std::string_view key(member.key().data(), member.key().size());
+            if (!cell_text(member.value())) return std::nullopt;
+            if (std::find(keys.begin(), keys.end(), key) == keys.end()) keys.push_back(key);
+        }
+    }
+    // What people write in sentences comes last, so that the rest stays below each other.
+    std::stable_partition(keys.begin(), keys.end(), [](auto key) { return key != "message"; });
+    std::vector<std::vector<std::string>> rows(1);
+    for (const auto key : keys) rows.front().push_back(title(key));
+    for (const auto& item : *items) {
+        auto& row = rows.emplace_back();
+        for (const auto key : keys) {
+            const auto* cell = item.get_object().if_contains(key);
+            row.push_back(cell == nullptr ? std::string("-") : *cell_text(*cell));
+        }
+    }
+    return aligned(rows, indent);
+}
+
+// What an object has become: its plain lists as tables, the rest as a tree.
+void append_status(const json::Value& status, std::string& out) {
+    out += "Status:\n";
+    std::size_t width = 0;
+    for (const auto& member : status.get_object())
+        width = std::max(width, display_width(title({member.key().data(), member.key().size()})));
+    for (const auto& member : status.get_object()) {
+        const std::string_view key(member.key().data(), member.key().size());
+        if (const auto table = list_table(member.value(), 4)) {
+            out += fmt::format("  {}:\n{}", title(key), *table);
+        } else {
+            append_field(key, member.value(), width, 2, true, out);
+        }
+    }
+}
+
 std::string events_text(const json::Value& events, WallTime now) {
     const auto* items = json::find(events, "items");
     if (items == nullptr || !items->is_array() || items->get_array().empty()) return "Events:       <none>\n";
@@ -125,19 +203,7 @@ std::string events_text(const json::Value& events, WallTime now) {
                         fmt::format("{}", json::int_at(item, "count").value_or(1)), printable(from),
                         printable(json::string_at(item, "message"))});
     }
-    std::vector<std::size_t> widths(rows.front().size());
-    for (const auto& row : rows) {
-        for (std::size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], display_width(row[i]));
-    }
-    for (const auto& row : rows) {
-        std::string line = " ";
-        for (std::size_t i = 0; i < row.size(); ++i) {
-            line += ' ' + row[i];
-            if (i + 1 < row.size()) line.append(widths[i] - display_width(row[i]) + 1, ' ');
-        }
-        text += line + '\n';
-    }
-    return text;
+    return text + aligned(rows, 2);
 }
 
 json::Value events_of(const json::Value& object, Session& session) {
@@ -202,7 +268,12 @@ std::string describe_object(const json::Value& shown, const json::Value& events,
         }
     }
     for (const auto& member : rest.get_object()) {
-        append_field({member.key().data(), member.key().size()}, member.value(), 11, 0, true, out);
+        const std::string_view key(member.key().data(), member.key().size());
+        if (key == "status" && member.value().is_object() && !is_empty(member.value())) {
+            append_status(member.value(), out);
+        } else {
+            append_field(key, member.value(), 11, 0, true, out);
+        }
     }
     return out + events_text(events, now);
 }

@@ -51,6 +51,35 @@ Events:
 )");
 }
 
+TEST(Describe, PlainListsOfAStatusAreTables) {
+    const auto text = describe_object(
+        *json::parse(R"({"kind":"DNSPolicy","metadata":{"name":"web"},"status":{"hosts":["a.example.com"],
+        "conditions":[{"type":"Accepted","status":"True","message":"taken","reason":"Accepted"},
+                      {"type":"Enforced","status":"False","message":"no zone for b.example.com","reason":"NoZone"}],
+        "clusters":[{"name":"dublin","geo":"IE","weight":100,"hosts":["a.example.com","b.example.com"],"healthy":true},
+                    {"name":"x","weight":50}],
+        "listeners":[{"name":"web","conditions":[{"type":"Programmed","status":"True"}]}]}})"),
+        nullptr, now);
+    EXPECT_EQ(text.substr(text.find("Status:")), R"(Status:
+  Hosts:
+    - a.example.com
+  Conditions:
+    Type      Status  Reason    Message
+    Accepted  True    Accepted  taken
+    Enforced  False   NoZone    no zone for b.example.com
+  Clusters:
+    Name    Geo  Weight  Hosts                        Healthy
+    dublin  IE   100     a.example.com,b.example.com  true
+    x       -    50      -                            -
+  Listeners:
+    - Name:        web
+      Conditions:
+        - Type:    Programmed
+          Status:  True
+Events:       <none>
+)");
+}
+
 TEST(Describe, SecretsStaySecret) {
     const auto text = describe_object(
         *json::parse(R"({"kind":"Secret","metadata":{"name":"s"},"data":{"password":"aHVudGVyMg=="}})"), nullptr, now);
