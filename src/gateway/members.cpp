@@ -102,7 +102,8 @@ Membership::Membership(const TreeInput& input, const GatewayState& state, std::v
         const bool serves_something =
             std::any_of(cluster.listeners.begin(), cluster.listeners.end(),
                         [](const auto& each) { return each.second.attached_routes > 0 && each.second.programmed; });
-        if (by_place && serves_something) member.geo = geo_of(facts, problems);
+        const bool reachable = !member.addresses.empty() || !member.hostnames.empty();
+        if (by_place && serves_something && reachable) member.geo = geo_of(facts, problems);
         members_.push_back(std::move(member));
     }
 }
