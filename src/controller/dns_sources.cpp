@@ -6,6 +6,7 @@
 
 #include "base/text.h"
 #include "control/conditions.h"
+#include "controller/owned_record.h"
 #include "controller/record_conditions.h"
 #include "controller/status_json.h"
 #include "resource/kinds/endpoints.h"
@@ -53,46 +54,6 @@ resource::DnsEndpoint endpoint_of(const dns::Endpoint& set) {
     for (const auto& property : set.properties) made.provider_specific.push_back({property.name, property.value});
     for (const auto& label : set.labels) made.labels.emplace(label.key, label.value);
     return made;
-}
-
-resource::OwnerReference owner_of(const resource::Kind& kind, const resource::ObjectMeta& metadata) {
-    resource::OwnerReference owner;
-    owner.api_version = kind.api_version();
-    owner.kind = kind.name;
-    owner.name = metadata.name;
-    owner.uid = metadata.uid;
-    owner.controller = true;
-    owner.block_owner_deletion = true;
-    return owner;
-}
-
-// What we keep of a record; the rest is anybody's.
-bool same_record(const resource::DnsRecord& present, const resource::DnsRecord& wanted) {
-    const auto label = present.metadata.labels.find(std::string(source_label));
-    return present.spec == wanted.spec && label != present.metadata.labels.end() &&
-           label->second == wanted.metadata.labels.begin()->second &&
-           std::find(present.metadata.owner_references.begin(), present.metadata.owner_references.end(),
-                     wanted.metadata.owner_references.front()) != present.metadata.owner_references.end();
-}
-
-// The stored record with what we keep of it as it should be.
-json::Value mended(json::Value object, const resource::DnsRecord& wanted) {
-    json::set_at(object, "spec", resource::encode(wanted.spec));
-    auto labels = json::find(object, "metadata.labels") != nullptr ? *json::find(object, "metadata.labels")
-                                                                   : json::Value(json::Object());
-    if (!labels.is_object()) labels = json::Object();
-    labels.as_object()[source_label] = wanted.metadata.labels.begin()->second;
-    json::set_at(object, "metadata.labels", std::move(labels));
-    // One controller at most; owners of other kinds stay.
-    json::Array owners;
-    if (const auto* list = json::find(object, "metadata.ownerReferences"); list != nullptr && list->is_array()) {
-        for (const auto& item : list->get_array()) {
-            if (!json::bool_at(item, "controller")) owners.push_back(item);
-        }
-    }
-    owners.push_back(resource::encode(wanted.metadata.owner_references.front()));
-    json::set_at(object, "metadata.ownerReferences", std::move(owners));
-    return object;
 }
 
 }  // namespace
@@ -243,7 +204,7 @@ Result<void> DnsSources::write_records(const Subject& subject, Records& records)
             record.metadata.name = name;
             record.metadata.namespace_ = subject.metadata.namespace_;
             record.metadata.labels.emplace(source_label, word);
-            record.metadata.owner_references.push_back(owner_of(*subject.kind, subject.metadata));
+            record.metadata.owner_references.push_back(controller_reference(*subject.kind, subject.metadata));
             record.spec.dns_name = set.dns_name;
         }
         record.spec.endpoints.push_back(endpoint_of(set));

@@ -1,0 +1,302 @@
+#include "controller/policy_status.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+
+#include "base/text.h"
+#include "control/conditions.h"
+
+namespace fairlead::controller {
+
+namespace {
+
+constexpr std::size_t max_named = 5;
+constexpr std::size_t max_addresses = 4'096;  // what the kind allows
+
+std::string few(const std::vector<std::string>& texts) {
+    std::string out;
+    for (std::size_t i = 0; i < std::min(texts.size(), max_named); ++i) out += (i == 0 ? "" : "; ") + texts[i];
+    if (texts.size() > max_named) out += fmt::format("; and {} more", texts.size() - max_named);
+    return out;
+}
+
+class Teller {
+public:
+    Teller(const PolicySituation& situation, WallTime now)
+        : situation_(situation), now_(now), status_(situation.policy.status) {
+        const auto& trees = situation.publication.trees;
+        const auto found = trees.find(situation.policy.metadata.name);
+        if (found != trees.end()) tree_ = &found->second;
+    }
+
+    resource::DnsPolicyStatus tell() {
+        status_.observed_generation = situation_.policy.metadata.generation;
+        fill_addresses();
+        fill_hosts();
+        const bool accepted = tell_accepted();
+        if (accepted) {
+            tell_enforced();
+            tell_listeners();
+            tell_places();
+            tell_health();
+            tell_hidden();
+        } else {
+            set("Enforced", false, "NotAccepted", "nothing is published by it");
+            for (const auto* type : {"ListenersPublished", "PlacesFound", "Healthy", "NamesHidden"}) drop(type);
+        }
+        return std::move(status_);
+    }
+
+private:
+    using Kind = gateway::TreeProblem::Kind;
+
+    void set(std::string type, bool good, std::string reason, std::string message) {
+        resource::Condition condition;
+        condition.type = std::move(type);
+        condition.status = good ? "True" : "False";
+        condition.reason = std::move(reason);
+        condition.message = std::move(message);
+        condition.observed_generation = situation_.policy.metadata.generation;
+        control::set_condition(status_.conditions, std::move(condition), now_);
+    }
+    void drop(std::string_view type) {
+        std::erase_if(status_.conditions, [&](const auto& each) { return each.type == type; });
+    }
+    [[nodiscard]] std::vector<std::string> problems(std::initializer_list<Kind> kinds) const {
+        std::vector<std::string> list;
+        if (tree_ == nullptr) return list;
+        for (const auto& problem : tree_->problems) {
+            if (std::find(kinds.begin(), kinds.end(), problem.kind) != kinds.end()) list.push_back(problem.message);
+        }
+        return list;
+    }
+
+    void fill_addresses() {
+        status_.addresses.clear();
+        for (const auto& each : situation_.addresses) {
+            if (each.policy != situation_.policy.metadata.name || status_.addresses.size() == max_addresses) continue;
+            if (!each.probe && !each.stale) continue;
+            resource::PolicyAddressStatus one;
+            one.host = each.host;
+            one.cluster = each.cluster;
+            one.address = each.address;
+            if (each.probe) one.port = each.probe->port;
+            one.last_answer = each.verdict.last_answer;
+            if (each.verdict.since != WallTime{}) one.since = rfc3339(each.verdict.since);
+            switch (each.verdict.state) {
+                case health::State::unknown:
+                    one.state = "Unknown";
+                    one.reason = "NotChecked";
+                    break;
+                case health::State::healthy:
+                    one.state = "Healthy";
+                    one.reason = "CheckPassed";
+                    break;
+                case health::State::unhealthy:
+                    one.state = "Unhealthy";
+                    one.reason = "CheckFailed";
+                    break;
+            }
+            if (each.stale) {
+                one.state = "Unhealthy";
+                one.reason = "ClusterStale";
+                one.since = stale_since(one);
+            }
+            status_.addresses.push_back(std::move(one));
+        }
+    }
+    // When it was first seen so; the Cluster itself says more.
+    [[nodiscard]] std::string stale_since(const resource::PolicyAddressStatus& one) const {
+        for (const auto& before : situation_.policy.status.addresses) {
+            if (before.host == one.host && before.cluster == one.cluster && before.address == one.address &&
+                before.reason == one.reason)
+                return before.since;
+        }
+        return rfc3339(now_);
+    }
+
+    void fill_hosts() {
+        status_.hosts.clear();
+        std::map<std::string, resource::PolicyClusterStatus> clusters;
+        const std::vector<gateway::HostTree> none;
+        for (const auto& host : tree_ != nullptr ? tree_->hosts : none) {
+            status_.hosts.push_back(host.host);
+            for (const auto& member : host.members) {
+                auto& cluster = clusters[member.cluster];
+                cluster.name = member.cluster;
+                cluster.geo = member.geo;
+                cluster.weight = member.weight;
+                cluster.hosts.push_back(host.host);
+            }
+        }
+        for (const auto& address : status_.addresses) {
+            auto& cluster = clusters[address.cluster];
+            if (address.state == "Unknown") continue;
+            cluster.healthy = cluster.healthy.value_or(false) || address.state == "Healthy";
+        }
+        status_.clusters.clear();
+        for (auto& [name, cluster] : clusters) status_.clusters.push_back(std::move(cluster));
+    }
+
+    bool tell_accepted() {
+        const auto& name = situation_.policy.metadata.name;
+        const auto& target = situation_.policy.spec.target_ref;
+        const auto& choice = situation_.publication.choice;
+        if (!situation_.gateway_exists) {
+            set("Accepted", false, "TargetNotFound", fmt::format("there is no Gateway {}", target.name));
+            return false;
+        }
+        if (choice.without_target.contains(name)) {
+            set("Accepted", false, "TargetNotFound",
+                fmt::format("Gateway {} has no listener {}", target.name, target.section_name));
+            return false;
+        }
+        if (const auto beaten = choice.beaten.find(name); beaten != choice.beaten.end()) {
+            set("Accepted", false, "Conflicted",
+                fmt::format("DNSPolicy {} decides about the same hosts: it {}", beaten->second,
+                            target.section_name.empty() ? "names their listeners, or is older" : "is older"));
+            return false;
+        }
+        const auto wrong = problems({Kind::selector});
+        if (!wrong.empty()) {
+            set("Accepted", false, "Invalid", few(wrong));
+        } else {
+            set("Accepted", true, "Accepted", "the policy is valid and its target exists");
+        }
+        return true;
+    }
+
+    void tell_enforced() {
+        std::vector<std::string> waiting;
+        std::size_t ready = 0;
+        std::size_t unheard = 0;
+        for (const auto& record : situation_.publication.records) {
+            if (record.policy != situation_.policy.metadata.name) continue;
+            const auto trouble = situation_.troubles.find(record.name);
+            const auto unready = situation_.unready.find(record.name);
+            if (trouble != situation_.troubles.end()) {
+                waiting.push_back(fmt::format("DNSRecord {}: {}", record.name, trouble->second));
+            } else if (unready == situation_.unready.end()) {
+                ++ready;
+            } else if (unready->second.empty()) {
+                ++unheard;
+            } else {
+                waiting.push_back(fmt::format("DNSRecord {}: {}", record.name, unready->second));
+            }
+        }
+        if (!waiting.empty()) {
+            set("Enforced", ready > 0, ready > 0 ? "PartiallyEnforced" : "NotEnforced", few(waiting));
+        } else if (unheard > 0) {
+            return;  // what is said stays until they are heard of, a moment later
+        } else if (ready > 0) {
+            set("Enforced", true, "Enforced", fmt::format("{} hosts are published", status_.hosts.size()));
+        } else {
+            set("Enforced", false, "NothingPublished", "none of its hosts can be published; see ListenersPublished");
+        }
+    }
+
+    void tell_listeners() {
+        const auto missing =
+            problems({Kind::no_host, Kind::no_zone, Kind::no_cluster, Kind::no_address, Kind::too_long, Kind::status});
+        if (missing.empty()) {
+            set("ListenersPublished", true, "AllPublished", "every host of its listeners is published");
+        } else {
+            set("ListenersPublished", false, "SomeLeftOut", few(missing));
+        }
+    }
+
+    void tell_places() {
+        const auto& balancing = situation_.policy.spec.load_balancing;
+        if (!balancing || !balancing->geo) return drop("PlacesFound");
+        const auto codes = problems({Kind::geo_code});
+        const auto substitutes = problems({Kind::default_geo, Kind::default_down});
+        if (!codes.empty()) {
+            auto all = codes;
+            all.insert(all.end(), substitutes.begin(), substitutes.end());
+            set("PlacesFound", false, "InvalidGeoCode", few(all));
+        } else if (!substitutes.empty()) {
+            const bool down = problems({Kind::default_geo}).empty();
+            set("PlacesFound", false, down ? "DefaultGeoUnhealthy" : "DefaultGeoMissing", few(substitutes));
+        } else {
+            set("PlacesFound", true, "PlacesFound",
+                fmt::format("{} answers clients from everywhere else", balancing->geo->default_geo));
+        }
+    }
+
+    void tell_health() {
+        std::size_t unhealthy = 0;
+        std::size_t unknown = 0;
+        std::vector<std::string> bad;
+        for (const auto& each : status_.addresses) {
+            if (each.state == "Unknown") ++unknown;
+            if (each.state != "Unhealthy") continue;
+            ++unhealthy;
+            const auto why = each.reason == "ClusterStale" ? "nothing is heard of its cluster" : each.last_answer;
+            bad.push_back(fmt::format("{} of {} for {}: {}", each.address, each.cluster, each.host, why));
+        }
+        std::vector<std::string> unchecked;
+        if (situation_.policy.spec.health_check) {
+            for (const auto& host : status_.hosts) {
+                const auto& all = situation_.addresses;
+                const bool checked = std::any_of(all.begin(), all.end(),
+                                                 [&](const auto& each) { return each.host == host && each.probe; });
+                if (!checked) unchecked.push_back(host);
+            }
+        }
+        if (status_.addresses.empty() && unchecked.empty()) return drop("Healthy");
+        const auto total = status_.addresses.size();
+        if (unhealthy > 0) {
+            set("Healthy", false, unhealthy == total ? "AllUnhealthy" : "SomeUnhealthy",
+                fmt::format("{} of {} addresses do not work: {}", unhealthy, total, few(bad)));
+        } else if (!unchecked.empty()) {
+            set("Healthy", false, "NotChecked",
+                fmt::format("{}: a wildcard is checked only with spec.healthCheck.host", few(unchecked)));
+        } else if (unknown > 0) {
+            set("Healthy", false, "Checking", fmt::format("{} of {} addresses are not known yet", unknown, total));
+        } else {
+            set("Healthy", true, "AllHealthy", fmt::format("{} addresses work", total));
+        }
+    }
+
+    void tell_hidden() {
+        const auto hidden = problems({Kind::hidden_names});
+        if (hidden.empty()) return drop("NamesHidden");
+        set("NamesHidden", true, "WildcardGap", few(hidden));
+    }
+
+    const PolicySituation& situation_;
+    const WallTime now_;
+    resource::DnsPolicyStatus status_;
+    const gateway::Tree* tree_ = nullptr;
+};
+
+}  // namespace
+
+resource::DnsPolicyStatus policy_status(const PolicySituation& situation, WallTime now) {
+    return Teller(situation, now).tell();
+}
+
+std::vector<HealthEvent> health_events(const resource::DnsPolicyStatus& before,
+                                       const resource::DnsPolicyStatus& after) {
+    std::vector<HealthEvent> events;
+    for (const auto& now : after.addresses) {
+        const auto then = std::find_if(before.addresses.begin(), before.addresses.end(), [&](const auto& each) {
+            return each.host == now.host && each.cluster == now.cluster && each.address == now.address;
+        });
+        const std::string state = then == before.addresses.end() ? "Unknown" : then->state;
+        if (state == now.state) continue;
+        if (now.state == "Unhealthy") {
+            events.push_back(
+                {true, "AddressUnhealthy",
+                 fmt::format("{} of cluster {} does not work for {}: {}", now.address, now.cluster, now.host,
+                             now.reason == "ClusterStale" ? "nothing is heard of its cluster" : now.last_answer)});
+        } else if (now.state == "Healthy" && state == "Unhealthy") {
+            events.push_back({false, "AddressHealthy",
+                              fmt::format("{} of cluster {} works again for {}", now.address, now.cluster, now.host)});
+        }
+    }
+    return events;
+}
+
+}  // namespace fairlead::controller
