@@ -29,9 +29,6 @@
 #include "controller/garbage_collector.h"
 #include "controller/namespace_lifecycle.h"
 #include "dns_role.h"
-#include "dnshook/hook_listener.h"
-#include "dnshook/hook_server.h"
-#include "dnshook/record_shelf.h"
 #include "net/server.h"
 #include "publish_role.h"
 #include "resource/kind.h"
@@ -39,6 +36,7 @@
 #include "store/file_lock.h"
 #include "store/memory.h"
 #include "version.h"
+#include "webhook_role.h"
 
 namespace fairlead {
 namespace {
@@ -235,36 +233,6 @@ void add_dns_endpoints(apiserver::ApiServer& api, const dnsinfo::ZoneInfo* info,
     });
 }
 
-// Endpoints of an external-dns -> DNSRecords: for clients with a token under /webhook of the API, and for this machine
-// on a listener of its own.
-struct WebhookRole {
-    WebhookRole(const cli::ServeOptions& options, const resource::Kinds& kinds, store::Store& store, const Clock& clock,
-                Random& random, Log& log, Metrics& metrics)
-        : client(kinds, store, clock, random),
-          shelf(kinds, store, client, clock, shelf_options(options)),
-          hook(shelf, clock, log, metrics) {}
-
-    static dnshook::ShelfOptions shelf_options(const cli::ServeOptions& options) {
-        dnshook::ShelfOptions shelf;
-        shelf.zones = options.webhook_zones;
-        return shelf;
-    }
-    void add_endpoints(apiserver::ApiServer& api) {
-        constexpr std::string_view base = "/webhook";
-        const auto serve = [this, base](const apiserver::EndpointRequest& request) -> Result<net::Response> {
-            return hook.serve(request.method, std::string_view(request.path).substr(base.size()), *request.headers,
-                              request.body);
-        };
-        api.add_endpoint(std::string(base), serve, apiserver::ApiServer::Methods::all);
-        api.add_endpoint(std::string(base) + "/", serve, apiserver::ApiServer::Methods::all);
-    }
-
-    apiserver::LocalClient client;
-    dnshook::RecordShelf shelf;
-    dnshook::HookServer hook;
-    std::unique_ptr<dnshook::HookListener> listener;  // last: its threads use the rest
-};
-
 int serve(const cli::ServeOptions& options) {
     return_large_buffers();
     const sigset_t signals = block_signals();
@@ -345,9 +313,9 @@ int serve(const cli::ServeOptions& options) {
     if (!server) return failed(log, "cannot listen", server.error());
 
     if (!options.webhook_listen.empty()) {
-        auto listener = dnshook::HookListener::start(options.webhook_listen, webhook.hook, log, metrics);
-        if (!listener) return failed(log, "cannot listen for external-dns", listener.error());
-        webhook.listener = std::move(*listener);
+        if (auto listening = webhook.listen(options.webhook_listen); !listening) {
+            return failed(log, "cannot listen for external-dns", listening.error());
+        }
     }
 
     const std::string url = url_of((*server)->address());
@@ -363,8 +331,7 @@ int serve(const cli::ServeOptions& options) {
         return failed(log, "cannot write run.json", written.error());
     }
     fmt::print("ready api={}{}{}{}{} kubeconfig={}\n", url, dns ? " dns=" : "", dns_addresses,
-               webhook.listener ? " webhook=" : "", webhook.listener ? webhook.listener->address() : "",
-               kubeconfig->string());
+               webhook.address().empty() ? "" : " webhook=", webhook.address(), kubeconfig->string());
     std::fflush(stdout);
     notify_service_manager("READY=1");
 
