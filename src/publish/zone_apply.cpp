@@ -14,11 +14,8 @@ namespace {
 
 using State = EndpointStatus::State;
 
-constexpr std::size_t max_named = 5;
 const provider::Outcome no_outcome{
     provider::Outcome::State::unavailable, {}, "the provider did not say what became of it"};
-
-std::string row_of(const dns::Endpoint& endpoint) { return endpoint.record_type + "/" + endpoint.set_identifier; }
 
 // What was written, in one short text.
 std::string fingerprint(const plan::Change& change) {
@@ -35,86 +32,21 @@ std::string told(const plan::Change& change) {
                        difference.before);
 }
 
-std::string_view reason_of(State state) {
-    switch (state) {
-        case State::unknown:
-            return "Pending";
-        case State::applied:
-            return "Applied";
-        case State::planned:
-            return "DryRun";
-        case State::held:
-            return "Held";
-        case State::skipped:
-            return "Skipped";
-        case State::refused:
-            return "Refused";
-        case State::unavailable:
-            return "Unavailable";
-    }
-    return "";
-}
-
-// The worst counts for the whole record.
-int severity(State state) {
-    switch (state) {
-        case State::applied:
-            return 0;
-        case State::unknown:
-            return 1;
-        case State::planned:
-            return 2;
-        case State::skipped:
-            return 3;
-        case State::held:
-            return 4;
-        case State::unavailable:
-            return 5;
-        case State::refused:
-            return 6;
-    }
-    return 0;
-}
-
-RecordReport::State report_state(State state) {
-    switch (state) {
-        case State::applied:
-            return RecordReport::State::applied;
-        case State::unknown:
-        case State::planned:
-        case State::held:
-            return RecordReport::State::waiting;
-        case State::skipped:
-            return RecordReport::State::skipped;
-        case State::refused:
-        case State::unavailable:
-            return RecordReport::State::failed;
-    }
-    return RecordReport::State::waiting;
-}
-
 }  // namespace
 
 void ZoneRunner::carry_out(Round round) {
     begin(round);
     tell_settled(round);
     leave_stubborn(round);
-    const auto recent = recent_deletions(around_.clock.monotonic());
-    const plan::GuardState state{owned_ + recent, recent, book_.wanted() == 0, order_.source_problem, order_.approved};
-    auto guarded = plan::guard(std::move(round.plan), order_.guard, state);
+    const auto left = leave_refused(round);
+    if (round.whole) add_repairs(round);
+    auto guarded = plan::guard(std::move(round.plan), order_.guard, guard_state(owned_));
     hold(guarded);
     std::vector<plan::Skip> left_out;
-    auto groups = groups_of(std::move(guarded.go.changes), round, left_out);
-    for (const auto& skip : left_out) {
-        ++skips_[plan::normal_name(skip.endpoint.dns_name)];
-        set_status(skip.desired, {State::skipped, skip.reason, skip.message, {}, true});
-    }
+    auto groups = groups_of(guarded.go.changes, round, left_out);
+    tell_left_out(left_out);
     std::move(round.repairs.begin(), round.repairs.end(), std::back_inserter(groups));
-    // What needs no change any more was not refused in vain.
-    Names changing;
-    for (const auto& group : groups) changing.insert(plan::normal_name(group.name));
-    std::erase_if(attempts_,
-                  [&](const auto& each) { return round.looked_at(each.first) && !changing.contains(each.first); });
+    forget_setbacks(round, left, groups);
     if (round.fresh) {
         auto there = std::move(round.read.records);
         auto& texts = round.read.ownership;
@@ -125,9 +57,32 @@ void ZoneRunner::carry_out(Round round) {
     for (const auto& group : groups) {
         for (const auto& change : group.changes) {
             set_status(change.desired, {State::planned, "DryRun", "spec.dryRun: nothing is written", {}, true});
-            outstanding(change);
+            notes_.to_do(change);
         }
     }
+}
+
+void ZoneRunner::tell_left_out(const std::vector<plan::Skip>& left_out) {
+    for (const auto& skip : left_out) {
+        notes_.skipped(plan::normal_name(skip.endpoint.dns_name));
+        set_status(skip.desired, {State::skipped, skip.reason, skip.message, {}, true});
+    }
+}
+
+// What needs no change any more was not refused in vain.
+void ZoneRunner::forget_setbacks(const Round& round, const std::vector<LeftOut>& left,
+                                 const std::vector<plan::ChangeGroup>& groups) {
+    std::set<RowKey> rows;
+    std::set<std::string> changing;
+    const auto keep = [&rows](const plan::Change& change) {
+        rows.emplace(plan::normal_name(change.subject().dns_name), row_of(change.subject()));
+    };
+    for (const auto& each : left) keep(each.change);
+    for (const auto& group : groups) {
+        changing.insert(plan::normal_name(group.name));
+        for (const auto& change : group.changes) keep(change);
+    }
+    setbacks_.keep_only(rows, changing, [&](const std::string& name) { return round.looked_at(name); });
 }
 
 // What was known of these names is about to be known anew.
@@ -138,15 +93,9 @@ void ZoneRunner::begin(const Round& round) {
         owned_ = round.plan.owned;
         replan_all_ = false;
         book_.touched().clear();
-        skips_.clear();
-        problems_.clear();
-        outstanding_.clear();
+        notes_.clear();
     }
-    for (const auto& name : round.names) {
-        skips_.erase(name);
-        problems_.erase(name);
-        outstanding_.erase(name);
-    }
+    for (const auto& name : round.names) notes_.forget(name);
     for (const auto& problem : round.read.problems) {
         around_.log.warn("ownership records contradict each other", {{"zone", order_.key}, {"what", problem}});
     }
@@ -159,7 +108,7 @@ void ZoneRunner::tell_settled(const Round& round) {
         if (change.desired != plan::no_index) other[change.desired] = true;
     }
     for (const auto& skip : round.plan.skipped) {
-        ++skips_[plan::normal_name(skip.endpoint.dns_name)];
+        notes_.skipped(plan::normal_name(skip.endpoint.dns_name));
         if (skip.desired == plan::no_index) continue;
         other[skip.desired] = true;
         set_status(skip.desired, {State::skipped, skip.reason, skip.message, {}, true});
@@ -185,11 +134,11 @@ void ZoneRunner::tell_unfit(const std::string& name, const std::vector<ZoneBook:
         const auto text = unfit.error.text();
         if (code == Errc::unavailable || code == Errc::timeout) {
             // Who knows how it is spelt there could not be asked.
-            problems_[name] = text;
+            notes_.failing(name, text);
             set_status(unfit.origin, {State::unavailable, "Unavailable", text, {}, true});
             continue;
         }
-        ++skips_[name];
+        notes_.skipped(name);
         set_status(unfit.origin,
                    {State::skipped, code == Errc::unsupported ? "Unsupported" : "Invalid", text, {}, true});
     }
@@ -220,8 +169,8 @@ void ZoneRunner::leave_stubborn(Round& round) {
         const auto message = fmt::format("{} {}: {}; written {} times, left alone for an hour or until it changes",
                                          key.first, change.after->record_type, told(change), written.times);
         set_status(change.desired, {State::refused, "NotConverging", message, {}, true});
-        problems_[key.first] = message;
-        outstanding(change);
+        notes_.failing(key.first, message);
+        notes_.to_do(change);
         return true;
     });
     // Seen as written: in a whole reading, or in one of its own names. What had to be put right is remembered for a
@@ -251,7 +200,7 @@ void ZoneRunner::hold(const plan::Guarded& guarded) {
     for (const auto& change : guarded.held) {
         held_names_.insert(plan::normal_name(change.subject().dns_name));
         set_status(change.desired, {State::held, guarded.reason, guarded.message, {}, true});
-        outstanding(change);
+        notes_.to_do(change);
     }
     if (!guarded.reason.empty() && guarded.digest != held_digest_) {
         around_.log.warn("deletions are held back", {{"zone", order_.key}, {"why", guarded.message}});
@@ -261,32 +210,40 @@ void ZoneRunner::hold(const plan::Guarded& guarded) {
     held_message_ = guarded.message;
 }
 
-void ZoneRunner::outstanding(const plan::Change& change) {
-    ++outstanding_[plan::normal_name(change.subject().dns_name)][static_cast<std::size_t>(change.action)];
-}
-
 void ZoneRunner::apply(std::vector<plan::ChangeGroup> groups) {
     const auto now = around_.clock.monotonic();
-    // What was refused is not sent again as it was until its time has come.
+    // What was in conflict is not sent again as it was until its time has come.
     std::erase_if(groups, [&](const plan::ChangeGroup& group) {
-        const auto found = attempts_.find(plan::normal_name(group.name));
-        if (found == attempts_.end()) return false;
-        const auto& attempt = found->second;
-        if (now >= attempt.not_before || attempt.digest != plan::digest(group.changes)) return false;
-        problems_[found->first] = attempt.message;
-        for (const auto& change : group.changes) outstanding(change);
+        const auto name = plan::normal_name(group.name);
+        const auto* setback = setbacks_.find(name);
+        if (setback == nullptr || setback->digest.empty() || now >= setback->not_before) return false;
+        if (setback->digest != plan::digest(group.changes)) return false;
+        notes_.failing(name, setback->message);
+        for (const auto& change : group.changes) notes_.to_do(change);
         return true;
     });
-    std::vector<const plan::ChangeGroup*> written;
+    std::vector<plan::ChangeGroup> written;
     for (std::size_t from = 0; from < groups.size(); from += limits_.batch_groups) {
         const auto count = std::min(limits_.batch_groups, groups.size() - from);
         const auto outcomes = provider_->apply({groups.data() + from, count});
         bool unavailable = false;
         for (std::size_t i = 0; i < count; ++i) {
+            auto& group = groups[from + i];
             const auto& outcome = i < outcomes.size() ? outcomes[i] : no_outcome;
-            conclude(groups[from + i], outcome);
-            if (outcome.state == provider::Outcome::State::applied) written.push_back(&groups[from + i]);
             unavailable = unavailable || outcome.state == provider::Outcome::State::unavailable;
+            if (outcome.state == provider::Outcome::State::refused) setbacks_.tried(group);
+            // Whether it stands alone is tried only while the provider answers.
+            if (outcome.state == provider::Outcome::State::refused && group.changes.size() > 1 && !unavailable) {
+                auto landed = split(group);
+                unavailable = unavailable || must_read_;
+                std::move(landed.begin(), landed.end(), std::back_inserter(written));
+                continue;
+            }
+            conclude(group, outcome);
+            if (outcome.state == provider::Outcome::State::refused) postpone(group);
+            if (outcome.state != provider::Outcome::State::applied) continue;
+            note_deletions(group.changes);
+            written.push_back(group);
         }
         if (!unavailable) continue;
         // It may have been done or not: the zone is read before anything else.
@@ -295,7 +252,7 @@ void ZoneRunner::apply(std::vector<plan::ChangeGroup> groups) {
         break;
     }
     if (must_read_ || !supports_.reads_names || written.size() > supports_.verify_names) return;
-    for (const auto* group : written) read_again(*group, false);
+    for (const auto& group : written) read_again(group, false);
 }
 
 void ZoneRunner::conclude(const plan::ChangeGroup& group, const provider::Outcome& outcome) {
@@ -304,58 +261,77 @@ void ZoneRunner::conclude(const plan::ChangeGroup& group, const provider::Outcom
     const auto tell = [&](const EndpointStatus& status) {
         for (const auto& change : group.changes) set_status(change.desired, status);
     };
-    const auto again = [&] {
-        auto& attempt = attempts_[name];
-        ++attempt.failures;
-        attempt.digest = plan::digest(group.changes);
-        attempt.message = outcome.message;
-        attempt.not_before = around_.clock.monotonic() + backoff(attempt.failures);
-        problems_[name] = outcome.message;
-        for (const auto& change : group.changes) outstanding(change);
+    const auto not_done = [&] {
+        notes_.failing(name, outcome.message);
+        for (const auto& change : group.changes) notes_.to_do(change);
     };
-    ++outcomes_[static_cast<std::size_t>(outcome.state)];
+    ++outcomes_.at(static_cast<std::size_t>(outcome.state));
     std::string contested;
     switch (outcome.state) {
         case Outcome::applied:
-            attempts_.erase(name);
+            setbacks_.applied(group);
             book_.present.apply(group, *registry_);
             contested = note_written(group);
             tell({State::applied, contested.empty() ? "" : "Contested", contested, outcome.change_id,
                   !supports_.change_states || outcome.change_id.empty()});
             break;
         case Outcome::refused:
-            again();
+            not_done();
+            for (const auto& change : group.changes) {
+                // What only makes room for another is not to blame.
+                if (change.after || group.changes.size() == 1) setbacks_.refused(change, outcome.message);
+            }
             around_.log.warn("provider refuses a record",
                              {{"zone", order_.key}, {"name", name}, {"why", outcome.message}});
             tell({State::refused, "Refused", outcome.message, {}, true});
             break;
-        case Outcome::conflict:
-            again();
+        case Outcome::conflict: {
+            not_done();
+            auto& setback = setbacks_.failed(name);
+            setback.digest = plan::digest(group.changes);
+            setback.message = outcome.message;
             // The first time at once: most often somebody was faster, and a look shows what is there now.
-            if (attempts_[name].failures == 1) attempts_[name].not_before = around_.clock.monotonic();
+            setback.not_before = around_.clock.monotonic();
+            if (setback.failures > 1) setback.not_before += backoff(setback.failures);
             read_again(group, true);
             tell({State::unavailable, "Conflict", outcome.message, {}, true});
             break;
+        }
         case Outcome::unavailable:
             if (!retry_at_) failed({Errc::unavailable, {}, outcome.message}, "writing");
-            for (const auto& change : group.changes) outstanding(change);
+            for (const auto& change : group.changes) notes_.to_do(change);
             tell({State::unavailable, "Unavailable", outcome.message, {}, true});
             break;
+    }
+}
+
+// Of a name that has refused changes, or of ownership records alone.
+void ZoneRunner::postpone(const plan::ChangeGroup& group) {
+    const auto name = plan::normal_name(group.name);
+    std::set<std::string> names{name};
+    for (const auto& change : group.changes) names.insert(plan::normal_name(change.subject().dns_name));
+    for (const auto& each : names) {
+        const auto* known = setbacks_.find(each);
+        if (!group.changes.empty() && (known == nullptr || known->rows.empty())) continue;
+        auto& setback = setbacks_.failed(each);
+        setback.not_before = around_.clock.monotonic() + backoff(setback.failures);
+        // A conflict that there was before is over: it was looked at.
+        setback.digest.clear();
+        if (!group.changes.empty()) continue;
+        setback.digest = plan::digest(group.changes);
+        const auto problem = notes_.problems().find(name);
+        if (problem != notes_.problems().end()) setback.message = problem->second;
     }
 }
 
 std::string ZoneRunner::note_written(const plan::ChangeGroup& group) {
     const auto now = around_.clock.monotonic();
     applied_at_ = around_.clock.now();
-    std::size_t deleted = 0;
     std::string contested;
     for (const auto& change : group.changes) {
-        ++applied_[static_cast<std::size_t>(change.action)];
+        ++applied_.at(static_cast<std::size_t>(change.action));
         if (change.action == plan::Action::create) ++owned_;
-        if (change.action == plan::Action::remove) {
-            ++deleted;
-            if (owned_ > 0) --owned_;
-        }
+        if (change.action == plan::Action::remove && owned_ > 0) --owned_;
         if (!change.after) continue;
         const auto name = plan::normal_name(change.after->dns_name);
         auto& written = written_[{name, row_of(*change.after)}];
@@ -371,12 +347,17 @@ std::string ZoneRunner::note_written(const plan::ChangeGroup& group) {
                         name, change.after->record_type, written.total, told(change));
         around_.log.warn("record is fought over", {{"zone", order_.key}, {"name", name}, {"why", told(change)}});
     }
-    // What takes the place of another is no loss.
-    const auto made = static_cast<std::size_t>(
-        std::count_if(group.changes.begin(), group.changes.end(),
-                      [](const plan::Change& change) { return change.action == plan::Action::create; }));
-    if (deleted > made) deletions_.emplace_back(now, deleted - made);
     return contested;
+}
+
+// What takes the place of another is no loss.
+void ZoneRunner::note_deletions(const std::vector<plan::Change>& changes) {
+    const auto count = [&](plan::Action action) {
+        return static_cast<std::size_t>(std::count_if(
+            changes.begin(), changes.end(), [action](const plan::Change& change) { return change.action == action; }));
+    };
+    const auto deleted = count(plan::Action::remove), made = count(plan::Action::create);
+    if (deleted > made) deletions_.emplace_back(around_.clock.monotonic(), deleted - made);
 }
 
 void ZoneRunner::set_status(std::size_t desired, const EndpointStatus& status) {
@@ -399,102 +380,6 @@ void ZoneRunner::set_status(const ZoneBook::Origin& origin, const EndpointStatus
         if (!follow_at_) follow_at_ = around_.clock.monotonic() + limits_.follow_every;
     }
     report_record(key);
-}
-
-void ZoneRunner::report_record(const std::string& key) { news_.insert(key); }
-
-std::map<std::string, RecordReport> ZoneRunner::take_record_reports() {
-    std::map<std::string, RecordReport> reports;
-    for (const auto& key : news_) {
-        const auto* wanted = book_.find(key);
-        if (wanted != nullptr) reports.emplace(key, record_report(*wanted));
-    }
-    news_.clear();
-    return reports;
-}
-
-RecordReport ZoneRunner::record_report(const ZoneBook::Wanted& wanted) const {
-    RecordReport report;
-    report.generation = wanted.order.generation;
-    report.provider = order_.settings.provider;
-    auto worst = State::applied;
-    std::vector<std::string> messages;
-    std::size_t more = 0;
-    std::uint64_t newest = 0;
-    for (std::size_t i = 0; i < wanted.statuses.size(); ++i) {
-        const auto& status = wanted.statuses[i];
-        const bool worse = severity(status.state) > severity(worst);
-        if (worse) worst = status.state;
-        if (worse || report.reason.empty()) report.reason = status.reason;
-        report.skipped = report.skipped || status.state == State::skipped;
-        if (!status.change_id.empty() && status.sequence >= newest) {
-            newest = status.sequence;
-            report.change_id = status.change_id;
-        }
-        report.in_sync = report.in_sync && status.in_sync;
-        if (status.message.empty()) continue;
-        if (messages.size() == max_named) {
-            ++more;
-        } else if (std::find(messages.begin(), messages.end(), status.message) == messages.end()) {
-            messages.push_back(status.message);
-        }
-    }
-    if (more != 0) messages.push_back(fmt::format("and {} more", more));
-    report.state = report_state(worst);
-    report.planned = worst != State::unknown;
-    if (report.reason.empty()) report.reason = reason_of(worst);
-    report.message = join(messages, "; ");
-    if (worst == State::unknown && !error_.empty()) {
-        report.reason = error_reason_;
-        report.message = error_;
-    }
-    return report;
-}
-
-ZoneReport ZoneRunner::report() const {
-    ZoneReport report;
-    report.generation = order_.generation;
-    report.owner = order_.registry.owner;
-    if (provider_) {
-        report.id = provider_->zone_id();
-        report.name_servers = provider_->name_servers();
-    }
-    report.owned = owned_;
-    for (const auto& [name, counts] : outstanding_) {
-        report.creates += counts[static_cast<std::size_t>(plan::Action::create)];
-        report.updates += counts[static_cast<std::size_t>(plan::Action::update)];
-        report.deletes += counts[static_cast<std::size_t>(plan::Action::remove)];
-    }
-    for (const auto& [name, count] : skips_) report.skipped += count;
-    report.held_digest = held_digest_;
-    report.held_reason = held_reason_;
-    report.held_message = held_message_;
-    report.approved = order_.approved;
-    report.read_at = read_at_;
-    report.applied_at = applied_at_;
-    report.applied = applied_;
-    report.outcomes = outcomes_;
-    if (!error_.empty()) {
-        report.reason = error_reason_;
-        report.message = error_;
-    } else if (!read_) {
-        report.reason = "Pending";
-        report.message = "the zone has not been read yet";
-    } else if (!problems_.empty()) {
-        report.reason = "RecordsFailing";
-        report.message = fmt::format("{} names failing, first {}: {}", problems_.size(), problems_.begin()->first,
-                                     problems_.begin()->second);
-    } else if (!held_digest_.empty()) {
-        report.reason = "Held";
-        report.message = held_message_;
-    } else {
-        report.ready = true;
-        report.reason = order_.dry_run ? "DryRun" : "InStep";
-        report.message =
-            order_.dry_run ? "spec.dryRun: changes are planned, and not written" : "in step with the provider";
-        if (report.skipped != 0) report.message += fmt::format("; {} records are left alone", report.skipped);
-    }
-    return report;
 }
 
 }  // namespace fairlead::publish

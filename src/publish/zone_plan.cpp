@@ -204,7 +204,7 @@ ZoneRunner::Round ZoneRunner::plan_all(std::vector<dns::Endpoint> present, plan:
     round.read = registry_->read(std::move(present));
     add_unsure(round.read.records, nullptr, options);
     round.plan = plan::plan(round.read.records, book_.desired(), options);
-    add_repairs(round);
+    name_ttls(round.plan.changes);
     return round;
 }
 
@@ -228,6 +228,7 @@ ZoneRunner::Round ZoneRunner::plan_some(Names names, plan::Options options) cons
     }
     add_unsure(records, &round.names, options);
     round.plan = plan::plan(records, desired, options);
+    name_ttls(round.plan.changes);
     for (auto& change : round.plan.changes) {
         if (change.desired != plan::no_index) change.desired = indices[change.desired];
     }
@@ -237,14 +238,18 @@ ZoneRunner::Round ZoneRunner::plan_some(Names names, plan::Options options) cons
     return round;
 }
 
-// By name, with the ownership records that have to land together. Left out is what cannot have any.
-std::vector<plan::ChangeGroup> ZoneRunner::groups_of(std::vector<plan::Change> changes, const Round& round,
-                                                     std::vector<plan::Skip>& left_out) const {
-    if (changes.empty()) return {};
+// What names no TTL keeps the one that is there.
+void ZoneRunner::name_ttls(std::vector<plan::Change>& changes) const {
     for (auto& change : changes) {
         if (!change.after || change.after->ttl) continue;
         change.after->ttl = change.before ? change.before->ttl : order_.settings.default_ttl;
     }
+}
+
+// By name, with the ownership records that have to land together. Left out is what cannot have any.
+std::vector<plan::ChangeGroup> ZoneRunner::groups_of(const std::vector<plan::Change>& changes, const Round& round,
+                                                     std::vector<plan::Skip>& left_out) const {
+    if (changes.empty()) return {};
     auto groups = registry_->complete(changes, round.read, &left_out);
     add_checks(round, groups);
     return groups;
@@ -278,6 +283,7 @@ Preview ZoneRunner::preview(const std::vector<plan::OwnershipOrder>& orders, boo
     auto wished = options();
     wished.orders.insert(wished.orders.end(), orders.begin(), orders.end());
     auto round = plan_all(std::move(present), std::move(wished));
+    add_repairs(round);
     // What was found now is not left until the next reading.
     if (refresh && orders.empty() && (!round.plan.empty() || !round.repairs.empty())) {
         must_read_ = true;
@@ -290,14 +296,12 @@ Preview ZoneRunner::preview(const std::vector<plan::OwnershipOrder>& orders, boo
                  fmt::format("DNSRecord {}: {}", unfit.origin.record->order.key, unfit.error.text()), plan::no_index});
         }
     }
-    const auto recent = recent_deletions(around_.clock.monotonic());
-    const plan::GuardState state{round.plan.owned + recent, recent, book_.wanted() == 0, order_.source_problem,
-                                 order_.approved};
+    const auto state = guard_state(round.plan.owned);
     preview.guarded = plan::guard(std::move(round.plan), order_.guard, state);
     preview.groups = groups_of(preview.guarded.go.changes, round, preview.guarded.go.skipped);
     std::move(round.repairs.begin(), round.repairs.end(), std::back_inserter(preview.groups));
     preview.problems = std::move(round.read.problems);
-    preview.failed.assign(problems_.begin(), problems_.end());
+    preview.failed.assign(notes_.problems().begin(), notes_.problems().end());
     return preview;
 }
 

@@ -53,7 +53,7 @@ void ZoneRunner::set_order(ZoneOrder order) {
     order_ = std::move(order);
     retry_at_.reset();
     failures_ = 0;
-    attempts_.clear();
+    setbacks_.clear();
     if (elsewhere) {
         provider_.reset();
         registry_.reset();
@@ -111,8 +111,8 @@ Step ZoneRunner::run() {
         }
         return next();
     }
-    for (const auto& [name, attempt] : attempts_) {
-        if (attempt.not_before <= now) book_.touched().insert(name);
+    for (const auto& [name, setback] : setbacks_.names()) {
+        if (setback.not_before <= now) book_.touched().insert(name);
     }
     if (book_.touched().empty() && !replan_all_) {
         follow();
@@ -146,7 +146,7 @@ Step ZoneRunner::next() const {
         // While changes are still coming in, run() plans nothing: what is due before would be asked for in vain.
         const auto settled =
             changed_at_ ? std::min(*changed_at_ + limits_.settle, *settle_from_ + limits_.settle_at_most) : now;
-        for (const auto& [name, attempt] : attempts_) earliest(due, std::max(attempt.not_before, settled));
+        for (const auto& [name, setback] : setbacks_.names()) earliest(due, std::max(setback.not_before, settled));
         if (follow_at_) earliest(due, *follow_at_);
         if (!book_.touched().empty() || replan_all_) earliest(due, settled);
     }
@@ -241,6 +241,11 @@ std::size_t ZoneRunner::recent_deletions(MonotonicTime now) const {
         if (time + limits_.guard_window > now) count += deleted;
     }
     return count;
+}
+
+plan::GuardState ZoneRunner::guard_state(std::size_t owned) const {
+    const auto recent = recent_deletions(around_.clock.monotonic());
+    return {owned + recent, recent, book_.wanted() == 0, order_.source_problem, order_.approved};
 }
 
 void ZoneRunner::follow() {

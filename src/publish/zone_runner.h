@@ -22,7 +22,9 @@
 #include "plan/plan.h"
 #include "plan/registry.h"
 #include "provider/provider.h"
+#include "publish/name_notes.h"
 #include "publish/order.h"
+#include "publish/setbacks.h"
 #include "publish/zone_book.h"
 
 namespace fairlead::publish {
@@ -77,11 +79,6 @@ public:
 private:
     struct Round;
     using Prepared = ZoneBook::Prepared;
-    struct Attempt {  // of a name whose changes the provider refused
-        int failures = 0;
-        std::string digest, message;
-        MonotonicTime not_before;
-    };
     struct Written {  // a record that we wrote, until it is seen to be as written
         std::string fingerprint;
         int times = 0;
@@ -90,7 +87,7 @@ private:
         MonotonicTime since{};
         bool update = false;  // what was there before was ours, and otherwise
     };
-    using RowKey = std::pair<std::string, std::string>;  // name, "TYPE/identifier"
+    using RowKey = std::pair<std::string, std::string>;  // name, row_of
 
     Result<void> open_provider();
     std::optional<std::vector<dns::Endpoint>> read_zone();
@@ -99,6 +96,8 @@ private:
     void failed(const Error& error, std::string_view what);
     [[nodiscard]] std::chrono::nanoseconds backoff(int failures) const;
     [[nodiscard]] std::size_t recent_deletions(MonotonicTime now) const;
+    // `owned`: as it was read.
+    [[nodiscard]] plan::GuardState guard_state(std::size_t owned) const;
 
     // zone_plan.cpp
     void prepare(const std::string& name);
@@ -110,7 +109,8 @@ private:
     void add_repairs(Round& round) const;
     void add_unsure(const std::vector<dns::Endpoint>& records, const Names* names, plan::Options& options) const;
     void add_checks(const Round& round, std::vector<plan::ChangeGroup>& groups) const;
-    [[nodiscard]] std::vector<plan::ChangeGroup> groups_of(std::vector<plan::Change> changes, const Round& round,
+    void name_ttls(std::vector<plan::Change>& changes) const;
+    [[nodiscard]] std::vector<plan::ChangeGroup> groups_of(const std::vector<plan::Change>& changes, const Round& round,
                                                            std::vector<plan::Skip>& left_out) const;
     // zone_apply.cpp
     void carry_out(Round round);
@@ -119,13 +119,23 @@ private:
     void tell_unfit(const std::string& name, const std::vector<ZoneBook::Unfit>& list);
     void leave_stubborn(Round& round);
     void hold(const plan::Guarded& guarded);
-    void outstanding(const plan::Change& change);
+    void forget_setbacks(const Round& round, const std::vector<LeftOut>& left,
+                         const std::vector<plan::ChangeGroup>& groups);
+    void tell_left_out(const std::vector<plan::Skip>& left_out);
     void apply(std::vector<plan::ChangeGroup> groups);
     void conclude(const plan::ChangeGroup& group, const provider::Outcome& outcome);
+    void postpone(const plan::ChangeGroup& group);
     // What is to be told about it; empty: nothing.
     std::string note_written(const plan::ChangeGroup& group);
+    void note_deletions(const std::vector<plan::Change>& changes);
+    // zone_split.cpp
+    struct Splitting;
+    std::vector<LeftOut> leave_refused(Round& round);
+    std::vector<plan::ChangeGroup> split(const plan::ChangeGroup& group);
+    void try_part(Splitting& splitting, std::vector<plan::Change> part);
     void set_status(std::size_t desired, const EndpointStatus& status);
     void set_status(const ZoneBook::Origin& origin, const EndpointStatus& status);
+    // zone_report.cpp
     void report_record(const std::string& key);
     [[nodiscard]] RecordReport record_report(const ZoneBook::Wanted& wanted) const;
     void follow();
@@ -154,17 +164,15 @@ private:
     std::optional<WallTime> read_at_, applied_at_;
     std::size_t owned_ = 0;
     std::deque<std::pair<MonotonicTime, std::size_t>> deletions_;
-    std::map<std::string, Attempt> attempts_;  // by name
+    Setbacks setbacks_;
     std::map<RowKey, Written> written_;
-    std::map<std::string, std::string> problems_;  // by name: what keeps it from being done; for the report
+    NameNotes notes_;
     // What is held back, of all names.
     Names held_names_;
     std::string held_digest_, held_reason_, held_message_;
-    std::map<std::string, std::size_t> skips_;                       // by name: how many
-    std::map<std::string, std::array<std::size_t, 3>> outstanding_;  // by name: changes not made, by Action
-    std::array<std::uint64_t, 3> applied_{};                         // changes made, by Action
-    std::array<std::uint64_t, 4> outcomes_{};                        // of groups, by Outcome::State
-    std::map<std::string, std::set<std::string>> pending_;           // change id -> records that wait for it
+    std::array<std::uint64_t, 3> applied_{};                // changes made, by Action
+    std::array<std::uint64_t, 4> outcomes_{};               // of groups, by Outcome::State
+    std::map<std::string, std::set<std::string>> pending_;  // change id -> records that wait for it
     std::optional<MonotonicTime> follow_at_;
     Names news_;                  // records with something to report
     std::uint64_t sequence_ = 0;  // of changes that were made

@@ -205,6 +205,145 @@ TEST_F(Runner, NeighboursLandBesideARefusedRecord) {
     EXPECT_EQ(told("default/bad").state, RecordReport::State::applied);
 }
 
+// Refuses groups in which something goes to this address.
+auto refusing(std::string target, int* attempts = nullptr) {
+    return [target = std::move(target), attempts](const plan::ChangeGroup& group) {
+        const bool refused = std::any_of(group.changes.begin(), group.changes.end(), [&](const plan::Change& change) {
+            return change.after && change.after->targets.front() == target;
+        });
+        if (refused && attempts != nullptr) ++*attempts;
+        return refused ? Fault::refuse : Fault::none;
+    };
+}
+
+TEST_F(Runner, OthersOfItsNameLandBesideARefusedRecord) {
+    int attempts = 0;
+    hooks.on_apply = refusing("192.0.2.66", &attempts);
+    runner().put_record(record("default/a", {weighted("shop.example.com", "a", "1", "192.0.2.1")}));
+    runner().put_record(record("default/bad", {weighted("shop.example.com", "bad", "1", "192.0.2.66")}));
+    runner().put_record(record("default/c", {weighted("shop.example.com", "c", "1", "192.0.2.3")}));
+    settle();
+    EXPECT_NE(zone.find("shop.example.com", "A", "a"), nullptr);
+    EXPECT_EQ(zone.find("shop.example.com", "A", "bad"), nullptr);
+    EXPECT_NE(zone.find("shop.example.com", "A", "c"), nullptr);
+    EXPECT_EQ(told("default/a").state, RecordReport::State::applied) << told("default/a").message;
+    EXPECT_EQ(told("default/c").state, RecordReport::State::applied);
+    EXPECT_EQ(told("default/bad").state, RecordReport::State::failed);
+    EXPECT_EQ(told("default/bad").reason, "Refused");
+    EXPECT_EQ(runner().report().reason, "RecordsFailing");
+    EXPECT_EQ(runner().report().creates, 1U);
+    const auto text = owner_text("shop.example.com");
+    EXPECT_NE(text.find("A/a"), std::string::npos) << text;
+    EXPECT_NE(text.find("A/c"), std::string::npos) << text;
+    EXPECT_EQ(text.find("bad"), std::string::npos) << "a text without a record: " << text;
+    EXPECT_EQ(attempts, 2) << "all at once, then alone";
+}
+
+TEST_F(Runner, ARefusedRecordWaitsForItsTimeAndHoldsUpNobody) {
+    int attempts = 0;
+    hooks.on_apply = refusing("192.0.2.66", &attempts);
+    runner().put_record(record("default/a", {weighted("shop.example.com", "a", "1", "192.0.2.1")}));
+    runner().put_record(record("default/bad", {weighted("shop.example.com", "bad", "1", "192.0.2.66")}));
+    settle();
+    const auto first = attempts;
+    for (int i = 2; i < 10; ++i) {
+        runner().put_record(
+            record("default/a", {weighted("shop.example.com", "a", std::to_string(i), "192.0.2.1")}, i));
+        settle();
+        EXPECT_EQ(zone.find("shop.example.com", "A", "a")->properties.front().value, std::to_string(i));
+        EXPECT_EQ(told("default/a").state, RecordReport::State::applied);
+        EXPECT_EQ(told("default/bad").state, RecordReport::State::failed);
+    }
+    EXPECT_EQ(attempts, first) << "its time has not come";
+    clock.advance(2s);
+    settle();
+    EXPECT_EQ(attempts, first + 1) << "alone, once";
+    EXPECT_EQ(told("default/bad").state, RecordReport::State::failed);
+    // Mended by its user: at once.
+    runner().put_record(record("default/bad", {weighted("shop.example.com", "bad", "1", "192.0.2.7")}, 2));
+    settle();
+    EXPECT_EQ(told("default/bad").state, RecordReport::State::applied);
+    EXPECT_TRUE(runner().report().ready) << runner().report().message;
+}
+
+// Types and policies that exclude each other change hands together, or not at all.
+TEST_F(Runner, WhatIsRefusedTakesNobodysPlace) {
+    runner().put_record(record("default/shop", {endpoint("shop.example.com", "A", {"192.0.2.1"})}));
+    settle();
+    hooks.on_apply = refusing("192.0.2.66");
+    runner().put_record(record("default/shop", {weighted("shop.example.com", "bad", "1", "192.0.2.66")}, 2));
+    settle();
+    EXPECT_NE(zone.find("shop.example.com", "A"), nullptr) << "the name would have no answer";
+    EXPECT_EQ(told("default/shop").state, RecordReport::State::failed);
+    // One that can be had does take it.
+    runner().put_record(record("default/other", {weighted("shop.example.com", "other", "1", "192.0.2.2")}));
+    settle();
+    EXPECT_EQ(zone.find("shop.example.com", "A"), nullptr);
+    EXPECT_NE(zone.find("shop.example.com", "A", "other"), nullptr);
+    EXPECT_EQ(told("default/other").state, RecordReport::State::applied);
+    EXPECT_EQ(told("default/shop").state, RecordReport::State::failed);
+}
+
+TEST_F(Runner, WhatIsNotWantedGoesBesideARefusedRecord) {
+    runner().put_record(record("default/a", {weighted("shop.example.com", "a", "1", "192.0.2.1")}));
+    runner().put_record(record("default/b", {weighted("shop.example.com", "b", "1", "192.0.2.2")}));
+    settle();
+    hooks.on_apply = refusing("192.0.2.66");
+    runner().put_record(record("default/bad", {weighted("shop.example.com", "bad", "1", "192.0.2.66")}));
+    runner().remove_record("default/a");
+    settle();
+    EXPECT_EQ(zone.find("shop.example.com", "A", "a"), nullptr);
+    EXPECT_NE(zone.find("shop.example.com", "A", "b"), nullptr);
+    EXPECT_EQ(owner_text("shop.example.com").find("A/a"), std::string::npos);
+}
+
+// A policy that all sets of a name must share: none can change alone, so once the bad one is mended all go together.
+TEST_F(Runner, ThoseRefusedForTheSakeOfOneAreTriedAgainWithIt) {
+    const auto placed = [](const std::string& identifier, const std::string& target) {
+        auto one = endpoint("shop.example.com", "A", {target});
+        one.set_identifier = identifier;
+        one.properties = {{"geo-code", identifier}};
+        return one;
+    };
+    runner().put_record(record("default/a", {weighted("shop.example.com", "a", "1", "192.0.2.1")}));
+    runner().put_record(record("default/b", {weighted("shop.example.com", "b", "1", "192.0.2.2")}));
+    settle();
+    hooks.on_apply = [this](const plan::ChangeGroup& group) {
+        auto after = zone.sets;
+        for (const auto& change : group.changes) {
+            if (change.after && change.after->targets.front() == "192.0.2.66") return Fault::refuse;
+            if (change.after) after[MemoryZone::key_of(*change.after)] = *change.after;
+        }
+        std::set<std::string> policies;
+        for (const auto& [key, set] : after) {
+            if (!set.properties.empty()) policies.insert(set.properties.front().name);
+        }
+        return policies.size() > 1 ? Fault::refuse : Fault::none;
+    };
+    runner().put_record(record("default/a", {placed("a", "192.0.2.1")}, 2));
+    runner().put_record(record("default/b", {placed("b", "192.0.2.66")}, 2));
+    settle();
+    EXPECT_EQ(told("default/a").state, RecordReport::State::failed);
+    runner().put_record(record("default/b", {placed("b", "192.0.2.2")}, 3));
+    settle();
+    EXPECT_EQ(told("default/a").state, RecordReport::State::applied) << told("default/a").message;
+    EXPECT_EQ(told("default/b").state, RecordReport::State::applied) << told("default/b").message;
+}
+
+TEST_F(Runner, AnOutageInTheMiddleOfASplitIsReadAgain) {
+    int calls = 0;
+    hooks.on_apply = [&calls](const plan::ChangeGroup&) { return ++calls == 1 ? Fault::refuse : Fault::after; };
+    runner().put_record(record("default/a", {weighted("shop.example.com", "a", "1", "192.0.2.1")}));
+    runner().put_record(record("default/b", {weighted("shop.example.com", "b", "1", "192.0.2.2")}));
+    settle();
+    EXPECT_EQ(calls, 2) << "nothing more is sent to a server that does not answer";
+    hooks.on_apply = [](const auto&) { return Fault::none; };
+    clock.advance(1min);
+    settle();
+    EXPECT_EQ(told("default/a").state, RecordReport::State::applied);
+    EXPECT_EQ(told("default/b").state, RecordReport::State::applied);
+}
+
 TEST_F(Runner, ReadsAgainAfterAnAnswerThatNeverCame) {
     hooks.on_apply = [](const auto&) { return Fault::after; };
     runner().put_record(record("default/www", {endpoint("www.example.com", "A", {"192.0.2.1"})}));

@@ -69,7 +69,12 @@ public:
         report.seed = seed;
         hooks.reads_names = dice.chance(500);
         hooks.on_list = [this] { return faulty && dice.chance(80) ? fault(Fault::before) : Fault::none; };
-        hooks.on_apply = [this](const plan::ChangeGroup&) {
+        fussy = dice.chance(500);
+        hooks.on_apply = [this](const plan::ChangeGroup& group) {
+            const bool refused = std::any_of(group.changes.begin(), group.changes.end(), [this](const auto& change) {
+                return change.after && unwelcome(*change.after);
+            });
+            if (refused) return fault(Fault::refuse);
             if (!faulty || !dice.chance(250)) return Fault::none;
             static constexpr std::array kinds{Fault::before, Fault::after, Fault::refuse, Fault::conflict};
             return fault(dice.pick(kinds));
@@ -102,6 +107,10 @@ public:
     void violate(std::string what) {
         if (!report.violation) report.violation = std::move(what);
     }
+    // What the provider never takes, in about half of the worlds: others of the same name must land all the same.
+    [[nodiscard]] bool unwelcome(const dns::Endpoint& one) const {
+        return fussy && (one.targets.front().ends_with("3") || one.targets.front() == "lb3.example.net");
+    }
     void note(std::string line) { report.trace += line + '\n'; }
     void edit_as_foreigner();
     void check_foreign(std::string_view when);
@@ -111,6 +120,7 @@ public:
         publish::ZoneOrder order;
         std::unique_ptr<publish::ZoneRunner> runner;
         std::map<std::string, std::vector<dns::Endpoint>> wishes;  // by record
+        std::map<std::string, publish::RecordReport> told;         // by record, the last
         bool dead = false;                                         // its process has ended, in the middle of something
     };
     Dice dice;
@@ -120,7 +130,7 @@ public:
     std::array<Side, owners.size()> sides;
     std::map<Key, std::size_t> owner_of;      // whose each record is, by who created it
     std::map<Key, dns::Endpoint> foreigners;  // what somebody else has put there
-    bool faulty = true;
+    bool faulty = true, fussy = false;
 
 private:
     Fault fault(Fault kind) {
@@ -134,6 +144,8 @@ private:
     void settle();
     void check_rest();
     void check_wishes(std::size_t i);
+    void check_told(std::size_t i);
+    [[nodiscard]] bool waits_for_unwelcome(std::size_t i, const dns::Endpoint& there) const;
     void check_ownership();
     [[nodiscard]] std::set<Key> wanted_by(std::size_t i) const;
 
@@ -351,6 +363,7 @@ void PublishWorld::settle() {
                 side.runner->set_order(side.order);
             }
             const auto next = side.runner->run();
+            for (auto& [key, told] : side.runner->take_record_reports()) side.told.insert_or_assign(key, told);
             more = more || next.more;
             if (next.due && (!due || *next.due < *due)) due = next.due;
         }
@@ -373,6 +386,7 @@ void PublishWorld::check_wishes(std::size_t i) {
         for (const auto& each : endpoints) all.push_back(&each);
     }
     for (const auto* each : all) {
+        if (unwelcome(*each)) continue;
         const auto key = MemoryZone::key_of(*each);
         const auto found = zone.sets.find(key);
         const auto owner = owner_of.find(key);
@@ -391,6 +405,46 @@ void PublishWorld::check_wishes(std::size_t i) {
         });
         if (!blocked && !contested) violate(fmt::format("{} does not get {}", owners.at(i), spell(*each)));
     }
+}
+
+// What was refused is told so, and only that.
+void PublishWorld::check_told(std::size_t i) {
+    using State = publish::RecordReport::State;
+    const auto& side = sides.at(i);
+    for (const auto& [key, endpoints] : side.wishes) {
+        const auto& one = endpoints.front();
+        const auto told = side.told.find(key);
+        if (told == side.told.end()) return violate(fmt::format("{} is told nothing of {}", owners.at(i), key));
+        const auto state = told->second.state;
+        const auto found = zone.sets.find(MemoryZone::key_of(one));
+        const auto owner = owner_of.find(MemoryZone::key_of(one));
+        const bool there = found != zone.sets.end() && owner != owner_of.end() && owner->second == i &&
+                           found->second.targets == one.targets && found->second.properties == one.properties;
+        const bool right = unwelcome(one) ? state == State::failed || state == State::skipped
+                                          : state == (there ? State::applied : State::skipped) ||
+                                                (there && state == State::skipped);  // another wish of the same
+        if (!right) {
+            violate(fmt::format("{} is told {} {} of {}, {}", owners.at(i), told->second.reason, told->second.message,
+                                spell(one), there ? "which is there" : "which is not there"));
+        }
+    }
+}
+
+// The last of its type at a name stays while what should take its place is refused.
+bool PublishWorld::waits_for_unwelcome(std::size_t i, const dns::Endpoint& there) const {
+    const auto name = plan::normal_name(there.dns_name);
+    const auto& wishes = sides.at(i).wishes;
+    const bool refused = std::any_of(wishes.begin(), wishes.end(), [&](const auto& wish) {
+        const auto& one = wish.second.front();
+        return unwelcome(one) && plan::normal_name(one.dns_name) == name &&
+               (one.record_type == there.record_type || plan::exclude_each_other(one, there));
+    });
+    const auto wanted = wanted_by(i);
+    return refused && std::none_of(wanted.begin(), wanted.end(), [&](const Key& key) {
+               const auto owner = owner_of.find(key);
+               return std::get<0>(key) == name && std::get<1>(key) == there.record_type && owner != owner_of.end() &&
+                      owner->second == i;
+           });
 }
 
 // Ownership records name exactly what is there.
@@ -424,9 +478,12 @@ void PublishWorld::check_ownership() {
 
 void PublishWorld::check_rest() {
     check_foreign("at rest");
-    for (std::size_t i = 0; i < owners.size(); ++i) check_wishes(i);
+    for (std::size_t i = 0; i < owners.size(); ++i) {
+        check_wishes(i);
+        check_told(i);
+    }
     for (const auto& [key, owner] : owner_of) {
-        if (!wanted_by(owner).contains(key)) {
+        if (!wanted_by(owner).contains(key) && !waits_for_unwelcome(owner, zone.sets.at(key))) {
             violate(fmt::format("{} keeps {}, which he does not want", owners.at(owner), spell(zone.sets.at(key))));
         }
     }
