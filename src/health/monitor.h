@@ -17,17 +17,9 @@
 #include "base/fwd.h"
 #include "base/step_thread.h"
 #include "health/probe.h"
+#include "health/verdict.h"
 
 namespace fairlead::health {
-
-enum class State { unknown, healthy, unhealthy };
-
-struct Verdict {
-    State state = State::unknown;
-    WallTime since{};         // of the state
-    std::string last_answer;  // text of the last one
-    bool operator==(const Verdict&) const = default;
-};
 
 // What a group wants to know; `known` is what was known before a restart, and counts until probes say otherwise.
 struct Wanted {
@@ -37,8 +29,10 @@ struct Wanted {
 
 class Monitor {
 public:
+    static constexpr std::size_t max_in_flight = 512;  // each is a socket; half of what a process has by default
+
     Monitor(Prober& prober, const Clock& clock, Random& random, Metrics& metrics);
-    ~Monitor();
+    ~Monitor();  // answers that come later are ignored
     Monitor(const Monitor&) = delete;
     Monitor& operator=(const Monitor&) = delete;
 
@@ -49,7 +43,8 @@ public:
     [[nodiscard]] std::map<Probe, Verdict> verdicts(std::string_view group) const;
     // Groups with a probe whose verdict changed (its state or last answer) since the last call, each once.
     std::vector<std::string> take_news();
-    // Called from any thread when there is something to take. Null: nobody listens any more.
+    // Called from any thread when there is something to take; short, and does not call on_news. Null: nobody listens
+    // any more, and the last call has ended.
     void on_news(std::function<void()> call);
 
     // Sends the probes that are due.
@@ -59,7 +54,7 @@ public:
 
 private:
     struct Impl;
-    std::unique_ptr<Impl> impl_;
+    std::shared_ptr<Impl> impl_;  // shared with the answers that are awaited
 };
 
 }  // namespace fairlead::health
