@@ -349,7 +349,9 @@ Result<void> GatewayDns::write_health(Turn& turn, const gateway::WantedRecord& w
 }
 
 Result<void> GatewayDns::remove_records(Turn& turn) {
-    for (const auto& [name, record] : turn.present) {
+    for (const auto& present : turn.present) {
+        const auto& name = present.first;
+        const auto& record = present.second;
         const auto& wanted = turn.publication.records;
         const bool stays =
             std::any_of(wanted.begin(), wanted.end(), [&](const auto& each) { return each.name == name; });

@@ -24,7 +24,9 @@ std::vector<SampleFamily> GatewayMetrics::collect() const {
                            SampleFamily::Kind::gauge,
                            {}};
     const std::lock_guard lock(mutex_);
-    for (const auto& [key, figures] : figures_) {
+    for (const auto& each : figures_) {
+        const auto& key = each.first;
+        const auto& figures = each.second;
         const auto slash = key.find('/');
         const auto add = [&](SampleFamily& family, const char* state, std::size_t count) {
             family.samples.push_back(

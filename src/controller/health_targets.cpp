@@ -116,8 +116,9 @@ bool HealthTargets::works(const std::string& host, const std::string& cluster, c
 
 std::vector<AddressHealth> HealthTargets::of(const gateway::Publication& publication) const {
     std::vector<AddressHealth> list;
-    for (const auto& [policy, tree] : publication.trees) {
-        for (const auto& host : tree.hosts) {
+    for (const auto& each : publication.trees) {
+        const auto& policy = each.first;
+        for (const auto& host : each.second.hosts) {
             for (const auto& member : host.members) {
                 const auto add = [&](const std::string& address) {
                     AddressHealth one{

@@ -53,7 +53,9 @@ Tree build_tree(const TreeInput& input) {
     const auto hosts = hosts_of(input, tree.problems);
     const auto guid = short_guid(guid_text(input.gateway));
     const auto wildcard_guid = short_guid(guid_text(input.gateway) + "-wildcard");
-    for (const auto& [host, listeners] : hosts) {
+    for (const auto& each : hosts) {
+        const auto& host = each.first;
+        const auto& listeners = each.second;
         const auto complain = [&](TreeProblem::Kind kind, std::string why) {
             tree.problems.push_back({kind, host, fmt::format("{}: {}", host, why)});
         };
