@@ -5,78 +5,9 @@
 #include "base/files.h"
 #include "base/text.h"
 #include "cli/terminal.h"
-#include "json/yaml.h"
+#include "cluster/kubeconfig.h"
 
 namespace fairlead::cli {
-namespace {
-
-// The member `kind` of the entry `name` in a list like clusters: [{name: x, cluster: {...}}].
-Result<json::Value> entry(const json::Value& root, const std::string& list, const std::string& kind,
-                          const std::string& name) {
-    if (const auto* entries = json::find(root, list); entries != nullptr && entries->is_array()) {
-        for (const auto& item : entries->get_array()) {
-            if (json::string_at(item, "name") != name) continue;
-            const auto* found = json::find(item, kind);
-            return found != nullptr && found->is_object() ? *found : json::Value(json::Object());
-        }
-    }
-    return fail(Errc::invalid, list, fmt::format("there is no entry named \"{}\"", name));
-}
-
-// `key`-data in base64, or the file that `key` names.
-Result<std::string> pem(const json::Value& from, const std::string& key, const std::filesystem::path& folder) {
-    if (const auto data = json::string_at(from, key + "-data"); !data.empty()) {
-        auto decoded = from_base64(data);
-        if (!decoded) return fail(Errc::invalid, key + "-data", "is not base64");
-        return std::move(*decoded);
-    }
-    const auto file = json::string_at(from, key);
-    if (file.empty()) return std::string();
-    auto content = read_file(folder / std::string(file));
-    if (!content) return fail(Errc::invalid, key, content.error().text());
-    return content;
-}
-
-Result<Connection> read_entries(const json::Value& root, const std::filesystem::path& path, std::string_view wanted) {
-    const std::string name(wanted.empty() ? json::string_at(root, "current-context") : wanted);
-    if (name.empty()) return fail(Errc::invalid, "current-context", "is not set: name one with --context");
-    const auto context = entry(root, "contexts", "context", name);
-    if (!context) return fail(context.error());
-    const auto cluster = entry(root, "clusters", "cluster", std::string(json::string_at(*context, "cluster")));
-    if (!cluster) return fail(cluster.error());
-    json::Value user = json::Object();
-    if (const auto user_name = json::string_at(*context, "user"); !user_name.empty()) {
-        auto found = entry(root, "users", "user", std::string(user_name));
-        if (!found) return fail(std::move(found.error()));
-        user = std::move(*found);
-    }
-
-    Connection made;
-    made.kubeconfig = path;
-    made.server = json::string_at(*cluster, "server");
-    if (!made.server.starts_with("https://") && !made.server.starts_with("http://")) {
-        return fail(Errc::invalid, "server", fmt::format("\"{}\" is no http or https address", made.server));
-    }
-    made.insecure_skip_verify = json::bool_at(*cluster, "insecure-skip-tls-verify");
-    made.token = json::string_at(user, "token");
-    if (const auto space = json::string_at(*context, "namespace"); !space.empty()) made.name_space = space;
-    const auto folder = path.parent_path();
-    auto ca = pem(*cluster, "certificate-authority", folder);
-    if (!ca) return fail(std::move(ca.error()));
-    auto certificate = pem(user, "client-certificate", folder);
-    if (!certificate) return fail(std::move(certificate.error()));
-    auto key = pem(user, "client-key", folder);
-    if (!key) return fail(std::move(key.error()));
-    if (certificate->empty() != key->empty()) {
-        return fail(Errc::invalid, "client-certificate", "a certificate and its key are needed together");
-    }
-    made.ca_pem = std::move(*ca);
-    made.certificate_pem = std::move(*certificate);
-    made.key_pem = std::move(*key);
-    return made;
-}
-
-}  // namespace
 
 std::filesystem::path default_data_dir(const Terminal& terminal) {
     if (const auto state = terminal.environment("XDG_STATE_HOME"); !state.empty()) {
@@ -98,14 +29,24 @@ std::filesystem::path kubeconfig_path(const ConnectionOptions& options, const Te
 
 Result<Connection> parse_kubeconfig(std::string_view text, const std::filesystem::path& path,
                                     std::string_view context) {
-    auto documents = json::parse_yaml(text);
-    if (!documents) return fail(Errc::invalid, path.string(), documents.error().text());
-    if (documents->size() != 1 || !documents->front().value.is_object()) {
-        return fail(Errc::invalid, path.string(), "is no kubeconfig: one YAML map is expected");
+    const auto folder = path.parent_path();
+    auto read = cluster::parse_kubeconfig(
+        text, context, [&folder](std::string_view file) { return read_file(folder / std::string(file)); });
+    if (!read) {
+        const bool no_context = read.error().field == "current-context";
+        return fail(Errc::invalid, path.string(),
+                    read.error().text() + (no_context ? ": name one with --context" : ""));
     }
-    auto connection = read_entries(documents->front().value, path, context);
-    if (!connection) return fail(Errc::invalid, path.string(), connection.error().text());
-    return connection;
+    Connection made;
+    made.kubeconfig = path;
+    made.server = std::move(read->access.server);
+    made.ca_pem = std::move(read->access.ca_pem);
+    made.certificate_pem = std::move(read->access.certificate_pem);
+    made.key_pem = std::move(read->access.key_pem);
+    made.token = std::move(read->access.bearer_token);
+    made.insecure_skip_verify = read->access.insecure_skip_verify;
+    if (!read->name_space.empty()) made.name_space = std::move(read->name_space);
+    return made;
 }
 
 Result<Connection> find_connection(const ConnectionOptions& options, const Terminal& terminal) {

@@ -6,6 +6,7 @@
 // step(). Time and chance are injected.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <map>
 #include <memory>
@@ -17,11 +18,13 @@
 #include "base/fwd.h"
 #include "base/step_thread.h"
 #include "cluster/link.h"
+#include "cluster/list_watch.h"
 #include "resource/kinds/gateway.h"
 #include "resource/kinds/http_route.h"
 
 namespace fairlead::cluster {
 
+// Objects without what nobody here asks for: annotations, rules and status of routes.
 struct Contents {
     std::map<std::string, resource::Gateway> gateways;  // by "namespace/name"
     std::map<std::string, resource::HttpRoute> routes;
@@ -36,9 +39,17 @@ struct Connection {
     bool operator==(const Connection&) const = default;
 };
 
+// Since the start, for metrics.
+struct FollowerFigures {
+    std::uint64_t relists = 0;  // because the cluster no longer knew where we were (410)
+    std::uint64_t events = 0;   // that watches brought
+    bool operator==(const FollowerFigures&) const = default;
+};
+
 class Follower {
 public:
-    Follower(std::unique_ptr<Link> link, const Clock& clock, Random& random, Log& log, std::string name);
+    Follower(std::unique_ptr<Link> link, const Clock& clock, Random& random, Log& log, std::string name,
+             const FollowerOptions& options = {});
     ~Follower();
     Follower(const Follower&) = delete;
     Follower& operator=(const Follower&) = delete;
@@ -49,7 +60,10 @@ public:
     void on_work(std::function<void()> call);
 
     [[nodiscard]] const Contents& contents() const;
+    // Routes with a parentRef to that Gateway ("namespace/name"), in the order of their keys.
+    [[nodiscard]] std::vector<const resource::HttpRoute*> routes_of(const std::string& gateway) const;
     [[nodiscard]] Connection connection() const;
+    [[nodiscard]] FollowerFigures figures() const;
     // Keys of Gateways that may be concerned by what changed since the last call, each once.
     std::vector<std::string> take_changed();
 

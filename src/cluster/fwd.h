@@ -3,6 +3,7 @@
 
 namespace fairlead::cluster {
 
+struct Access;
 class Follower;
 class Link;
 

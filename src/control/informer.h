@@ -16,7 +16,7 @@
 
 #include "base/clock.h"
 #include "base/fwd.h"
-#include "control/backoff.h"
+#include "base/backoff.h"
 #include "control/index.h"
 #include "resource/kind.h"
 #include "store/store.h"

@@ -15,7 +15,7 @@
 #include "base/clock.h"
 #include "base/fwd.h"
 #include "base/step_thread.h"
-#include "control/backoff.h"
+#include "base/backoff.h"
 #include "control/client.h"
 #include "control/context.h"
 #include "control/control_metrics.h"

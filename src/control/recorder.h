@@ -14,7 +14,7 @@
 #include "base/clock.h"
 #include "base/fwd.h"
 #include "base/metrics.h"
-#include "control/backoff.h"
+#include "base/backoff.h"
 #include "control/client.h"
 #include "control/spam_filter.h"
 #include "resource/kinds/event.h"

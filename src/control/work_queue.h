@@ -13,7 +13,7 @@
 
 #include "base/clock.h"
 #include "base/fwd.h"
-#include "control/backoff.h"
+#include "base/backoff.h"
 #include "control/reconciler.h"
 
 namespace fairlead::control {

@@ -10,5 +10,6 @@ class StreamBody;
 class Handler;
 class Server;
 class Client;
+class AsyncClient;
 
 }  // namespace fairlead::net

@@ -31,7 +31,7 @@ LAYERS = {
                    "health", "lookup", "cluster", "control"},
     "dnshook": {"base", "json", "resource", "store", "control", "dns", "net", "plan", "provider"},
     "apiserver": {"base", "json", "resource", "store", "net", "control"},
-    "cli": {"base", "json", "resource", "net", "dns", "plan"},
+    "cli": {"base", "json", "resource", "net", "dns", "plan", "cluster"},
 }
 
 # A header of an outside library -> the files that may include it.

@@ -1,10 +1,10 @@
-#include "control/backoff.h"
+#include "base/backoff.h"
 
 #include <algorithm>
 
 #include "base/random.h"
 
-namespace fairlead::control {
+namespace fairlead {
 
 std::chrono::nanoseconds Backoff::delay(int failures, Random& random) const {
     auto full = base;
@@ -14,4 +14,4 @@ std::chrono::nanoseconds Backoff::delay(int failures, Random& random) const {
     return std::chrono::nanoseconds(full.count() - static_cast<std::int64_t>(random.next() % (half + 1)));
 }
 
-}  // namespace fairlead::control
+}  // namespace fairlead

@@ -6,7 +6,7 @@
 
 #include "base/fwd.h"
 
-namespace fairlead::control {
+namespace fairlead {
 
 struct Backoff {
     std::chrono::nanoseconds base = std::chrono::milliseconds(5);
@@ -18,4 +18,4 @@ struct Backoff {
     [[nodiscard]] std::chrono::nanoseconds delay(int failures, Random& random) const;
 };
 
-}  // namespace fairlead::control
+}  // namespace fairlead
