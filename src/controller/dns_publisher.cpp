@@ -64,6 +64,7 @@ RecordOutcome outcome_of(const publish::RecordReport& report) {
     outcome.provider = report.provider;
     outcome.change_id = report.change_id;
     outcome.in_sync = report.in_sync;
+    outcome.unserved = report.unserved;
     outcome.generation = report.generation;
     return outcome;
 }

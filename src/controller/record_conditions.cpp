@@ -24,6 +24,9 @@ resource::Condition condition(const RecordOutcome& outcome, std::string type, bo
 std::string applied_text(const RecordOutcome& outcome) {
     auto text = fmt::format("provider {}", outcome.provider);
     if (!outcome.change_id.empty()) text += fmt::format(", change {}", outcome.change_id);
+    if (outcome.unserved != 0) {
+        text += fmt::format(", without {} unhealthy target{}", outcome.unserved, outcome.unserved == 1 ? "" : "s");
+    }
     if (!outcome.in_sync) text += ", not on all of its servers yet";
     return text;
 }

@@ -2,7 +2,8 @@
 // Ingresses that it was made for. Pure.
 //
 //   Planned  it has been compared with what is there
-//   Applied  all of it is at the provider: the message says which, the change's id and whether that has spread;
+//   Applied  all of it is at the provider, but for targets that are left out for their health, whose number the message
+//            says beside the provider, the change's id and whether that has spread;
 //            lastTransitionTime moves with each generation, so it says when
 //   Skipped  something of it is left alone: why
 //   Ready    all of the above is as one would wish
@@ -23,6 +24,7 @@ struct RecordOutcome {
     std::string message;  // the same
     std::string provider, change_id;
     bool in_sync = true;
+    std::size_t unserved = 0;  // targets that are left out for their health
     std::int64_t generation = 0;
 };
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "base/text.h"
+#include "dns/prune.h"
 
 namespace fairlead::controller {
 
@@ -214,7 +215,8 @@ publish::RecordOrder record_order(const std::string& key, const resource::DnsRec
     if (const auto made = from_rfc3339(record.metadata.creation_timestamp)) {
         order.created = std::chrono::duration_cast<std::chrono::seconds>(made->time_since_epoch()).count();
     }
-    order.endpoints.reserve(record.spec.endpoints.size());
+    std::vector<dns::Endpoint> endpoints;
+    endpoints.reserve(record.spec.endpoints.size());
     for (const auto& stated : record.spec.endpoints) {
         dns::Endpoint endpoint;
         endpoint.dns_name = stated.dns_name;
@@ -225,8 +227,13 @@ publish::RecordOrder record_order(const std::string& key, const resource::DnsRec
         endpoint.properties.reserve(stated.provider_specific.size());
         for (const auto& property : stated.provider_specific)
             endpoint.properties.push_back({property.name, property.value});
-        order.endpoints.push_back(std::move(endpoint));
+        endpoints.push_back(std::move(endpoint));
     }
+    auto pruned = dns::prune(endpoints, record.status.unhealthy_targets);
+    order.endpoints = std::move(pruned.endpoints);
+    order.resting = std::move(pruned.left_out);
+    order.unserved = pruned.unserved.size();
+    if (order.unserved != 0) order.stated = std::move(pruned.from);
     return order;
 }
 

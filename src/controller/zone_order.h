@@ -37,6 +37,7 @@ bool is_builtin(const resource::ManagedZoneSpec& spec);
 // Where its records go and whose they are: two zones that say the same would take each other's records away.
 std::string destination(const publish::ZoneOrder& order);
 
+// Without what status.unhealthyTargets says is down: providers know nothing of health.
 publish::RecordOrder record_order(const std::string& key, const resource::DnsRecord& record);
 
 }  // namespace fairlead::controller

@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include "plan/company.h"
+#include "plan/reason.h"
 
 namespace fairlead::plan {
 namespace {
@@ -47,6 +48,8 @@ struct Losses {
         waits;  // of the changes: removals of such names, and creations that cannot stand beside what stays
 };
 
+bool deletes(const Change& change) { return change.action == Action::remove && change.reason != reason::unhealthy; }
+
 // Changes of one name stand together.
 Losses losses(const std::vector<Change>& changes) {
     Losses found;
@@ -56,14 +59,14 @@ Losses losses(const std::vector<Change>& changes) {
         const auto name = normal_name(changes[from].subject().dns_name);
         std::size_t to = from, removals = 0, creations = 0;
         for (; to < changes.size() && normal_name(changes[to].subject().dns_name) == name; ++to) {
-            removals += changes[to].action == Action::remove ? 1 : 0;
+            removals += deletes(changes[to]) ? 1 : 0;
             creations += changes[to].action == Action::create ? 1 : 0;
         }
         if (removals > creations) {
             found.count += removals - creations;
             staying.clear();
             for (auto i = from; i < to; ++i) {
-                if (changes[i].action != Action::remove) continue;
+                if (!deletes(changes[i])) continue;
                 found.waits[i] = true;
                 staying.add(*changes[i].before);
             }

@@ -11,7 +11,8 @@
 
 namespace fairlead::plan {
 
-// A set that takes the place of another of its name (a renamed identifier, another type) is no deletion.
+// A set that takes the place of another of its name (a renamed identifier, another type) is no deletion, nor is one
+// that somebody still wants and that stays away for its health alone (reason::unhealthy).
 struct GuardLimits {
     unsigned max_percent = 30;             // of what we own in the zone
     std::optional<std::size_t> max_count;  // none: any number within the share

@@ -14,6 +14,7 @@ inline constexpr std::string_view set_change = "SetChange";     // a set without
 inline constexpr std::string_view adopted = "Adopted";          // becomes ours by order
 inline constexpr std::string_view released = "Released";        // becomes nobody's by order (also of skips)
 inline constexpr std::string_view transferred = "Transferred";  // becomes another owner's by order (also of skips)
+inline constexpr std::string_view unhealthy = "Unhealthy";      // wanted again once what it leads to is healthy
 
 // Of skips.
 inline constexpr std::string_view owned_by_other = "OwnedByOther";      // another owner has it, or part of its row

@@ -22,9 +22,16 @@ namespace fairlead::publish {
 struct RecordOrder {
     std::string key;  // "namespace/name"
     std::int64_t generation = 0;
-    std::int64_t created = 0;    // seconds
-    std::uint64_t revision = 0;  // of the store, that created it
-    std::vector<dns::Endpoint> endpoints;
+    std::int64_t created = 0;              // seconds
+    std::uint64_t revision = 0;            // of the store, that created it
+    std::vector<dns::Endpoint> endpoints;  // without what is unhealthy: see dns/prune.h
+    std::vector<std::size_t> stated;       // of each endpoint: its index in the DNSRecord; empty: as they stand here
+    // Sets that the DNSRecord has and that stay away while what they lead to is unhealthy: their going is no deletion.
+    std::vector<dns::Endpoint> resting;
+    std::size_t unserved = 0;  // targets that are left out for their health
+    [[nodiscard]] std::size_t stated_index(std::size_t endpoint) const {
+        return endpoint < stated.size() ? stated[endpoint] : endpoint;
+    }
     bool operator==(const RecordOrder&) const = default;
 };
 
@@ -61,7 +68,8 @@ struct RecordReport {
     std::string reason;   // of the condition
     std::string message;  // for a person
     std::string provider, change_id;
-    bool in_sync = true;  // the change has reached all servers, as far as the provider says
+    bool in_sync = true;       // the change has reached all servers, as far as the provider says
+    std::size_t unserved = 0;  // targets that are left out for their health
     bool operator==(const RecordReport&) const = default;
 };
 

@@ -5,6 +5,7 @@
 
 #include "base/log.h"
 #include "base/text.h"
+#include "plan/reason.h"
 #include "publish/round.h"
 #include "publish/zone_runner.h"
 
@@ -350,11 +351,12 @@ std::string ZoneRunner::note_written(const plan::ChangeGroup& group) {
     return contested;
 }
 
-// What takes the place of another is no loss.
+// What takes the place of another, or is left out for its health, is no loss.
 void ZoneRunner::note_deletions(const std::vector<plan::Change>& changes) {
     const auto count = [&](plan::Action action) {
-        return static_cast<std::size_t>(std::count_if(
-            changes.begin(), changes.end(), [action](const plan::Change& change) { return change.action == action; }));
+        return static_cast<std::size_t>(std::count_if(changes.begin(), changes.end(), [&](const plan::Change& change) {
+            return change.action == action && change.reason != plan::reason::unhealthy;
+        }));
     };
     const auto deleted = count(plan::Action::remove), made = count(plan::Action::create);
     if (deleted > made) deletions_.emplace_back(around_.clock.monotonic(), deleted - made);

@@ -25,8 +25,12 @@ void ZoneBook::put(RecordOrder record) {
     if (const auto found = records_.find(record.key); found != records_.end()) {
         const auto& before = found->second;
         if (before.order == record) return;
-        for (std::size_t i = 0; i < record.endpoints.size() && i < before.statuses.size(); ++i) {
-            if (before.order.endpoints[i] == record.endpoints[i]) statuses[i] = before.statuses[i];
+        std::map<std::size_t, std::size_t> known;  // by index in the DNSRecord
+        for (std::size_t i = 0; i < before.statuses.size(); ++i) known.emplace(before.order.stated_index(i), i);
+        for (std::size_t i = 0; i < record.endpoints.size(); ++i) {
+            const auto was = known.find(record.stated_index(i));
+            if (was == known.end() || !(before.order.endpoints[was->second] == record.endpoints[i])) continue;
+            statuses[i] = before.statuses[was->second];
         }
         remove(record.key);
     }
@@ -64,6 +68,18 @@ ZoneBook::Wanted* ZoneBook::find(std::string_view key) {
 std::vector<ZoneBook::Origin> ZoneBook::wanted_at(std::string_view name) const {
     const auto found = wanted_.find(name);
     return found == wanted_.end() ? std::vector<Origin>() : found->second;
+}
+
+bool ZoneBook::rests(const dns::Endpoint& set) const {
+    const auto name = plan::normal_name(set.dns_name);
+    const auto found = wanted_.find(name);  // who has a resting set has another of the same name that answers
+    if (found == wanted_.end() || set.set_identifier.empty()) return false;
+    return std::any_of(found->second.begin(), found->second.end(), [&](const Origin& origin) {
+        const auto& resting = origin.record->order.resting;
+        return std::any_of(resting.begin(), resting.end(), [&](const dns::Endpoint& each) {
+            return each.set_identifier == set.set_identifier && plan::normal_name(each.dns_name) == name;
+        });
+    });
 }
 
 std::vector<std::size_t> ZoneBook::desired_at(std::string_view name) const {

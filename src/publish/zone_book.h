@@ -51,6 +51,7 @@ public:
         Wanted* record = nullptr;  // as long as the record is there
         std::size_t endpoint = 0;
         [[nodiscard]] const dns::Endpoint& stated() const { return record->order.endpoints[endpoint]; }
+        [[nodiscard]] std::size_t index() const { return record->order.stated_index(endpoint); }  // in the DNSRecord
         [[nodiscard]] EndpointStatus& status() const { return record->statuses[endpoint]; }
     };
     // Several origins: sets that were flattened into one.
@@ -71,6 +72,8 @@ public:
     [[nodiscard]] const std::map<std::string, Wanted, std::less<>>& records() const { return records_; }
     [[nodiscard]] std::vector<Origin> wanted_at(std::string_view name) const;
     [[nodiscard]] std::size_t wanted() const { return wanted_endpoints_; }
+    // Whether somebody has this set in his DNSRecord, and it stays away for its health alone.
+    [[nodiscard]] bool rests(const dns::Endpoint& set) const;
 
     // --- prepared ---
     // Names whose wishes have changed since they were prepared.

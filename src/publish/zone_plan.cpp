@@ -6,6 +6,7 @@
 #include "dns/name.h"
 #include "dns/record_type.h"
 #include "plan/owner_text.h"
+#include "plan/reason.h"
 #include "provider/flatten.h"
 #include "publish/round.h"
 #include "publish/zone_runner.h"
@@ -91,10 +92,10 @@ void ZoneRunner::prepare(const std::string& name) {
     bool again = false;  // the provider had to ask somebody, who is not there
     for (const auto& origin : book_.wanted_at(name)) {
         const auto& record = origin.record->order;
-        auto endpoint = checked(origin.stated(), origin.endpoint, order_.settings.apex);
+        auto endpoint = checked(origin.stated(), origin.index(), order_.settings.apex);
         if (endpoint) {
             plan::set_label(*endpoint, plan::resource_label, "dnsrecord/" + record.key);
-            claims.push_back({{std::move(*endpoint), claimant_of(record, origin.endpoint)}, {origin}});
+            claims.push_back({{std::move(*endpoint), claimant_of(record, origin.index())}, {origin}});
         } else {
             unfit.push_back({origin, endpoint.error()});
         }
@@ -125,7 +126,7 @@ void ZoneRunner::prepare_all() {
     std::vector<dns::Endpoint> wanted;
     for (const auto& name : names) {
         for (const auto& origin : book_.wanted_at(name)) {
-            auto endpoint = checked(origin.stated(), origin.endpoint, order_.settings.apex);
+            auto endpoint = checked(origin.stated(), origin.index(), order_.settings.apex);
             if (!endpoint) continue;
             auto parts = provider_->expand(*endpoint);
             std::move(parts.begin(), parts.end(), std::back_inserter(wanted));
@@ -204,7 +205,7 @@ ZoneRunner::Round ZoneRunner::plan_all(std::vector<dns::Endpoint> present, plan:
     round.read = registry_->read(std::move(present));
     add_unsure(round.read.records, nullptr, options);
     round.plan = plan::plan(round.read.records, book_.desired(), options);
-    name_ttls(round.plan.changes);
+    finish_changes(round.plan.changes);
     return round;
 }
 
@@ -228,7 +229,7 @@ ZoneRunner::Round ZoneRunner::plan_some(Names names, plan::Options options) cons
     }
     add_unsure(records, &round.names, options);
     round.plan = plan::plan(records, desired, options);
-    name_ttls(round.plan.changes);
+    finish_changes(round.plan.changes);
     for (auto& change : round.plan.changes) {
         if (change.desired != plan::no_index) change.desired = indices[change.desired];
     }
@@ -238,9 +239,13 @@ ZoneRunner::Round ZoneRunner::plan_some(Names names, plan::Options options) cons
     return round;
 }
 
-// What names no TTL keeps the one that is there.
-void ZoneRunner::name_ttls(std::vector<plan::Change>& changes) const {
+// What names no TTL keeps the one that is there; what only rests is no deletion.
+void ZoneRunner::finish_changes(std::vector<plan::Change>& changes) const {
     for (auto& change : changes) {
+        if (!change.after && book_.rests(*change.before)) {
+            change.reason = plan::reason::unhealthy;
+            change.message = "stays away while what it leads to is unhealthy";
+        }
         if (!change.after || change.after->ttl) continue;
         change.after->ttl = change.before ? change.before->ttl : order_.settings.default_ttl;
     }

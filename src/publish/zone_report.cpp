@@ -90,6 +90,7 @@ RecordReport ZoneRunner::record_report(const ZoneBook::Wanted& wanted) const {
     RecordReport report;
     report.generation = wanted.order.generation;
     report.provider = order_.settings.provider;
+    report.unserved = wanted.order.unserved;
     auto worst = State::applied;
     std::vector<std::string> messages;
     std::size_t more = 0;

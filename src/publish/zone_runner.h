@@ -109,7 +109,7 @@ private:
     void add_repairs(Round& round) const;
     void add_unsure(const std::vector<dns::Endpoint>& records, const Names* names, plan::Options& options) const;
     void add_checks(const Round& round, std::vector<plan::ChangeGroup>& groups) const;
-    void name_ttls(std::vector<plan::Change>& changes) const;
+    void finish_changes(std::vector<plan::Change>& changes) const;
     [[nodiscard]] std::vector<plan::ChangeGroup> groups_of(const std::vector<plan::Change>& changes, const Round& round,
                                                            std::vector<plan::Skip>& left_out) const;
     // zone_apply.cpp

@@ -57,8 +57,11 @@ protected:
         const auto made = world.post(
             zones_path,
             fmt::format(
-                R"({{"apiVersion":"kuadrant.io/v1alpha1","kind":"ManagedZone","metadata":{{"name":"{}"}},"spec":{{"domainName":"{}","provider":"{}","deletionGuard":{{"maxPercent":100}}{}}}}})",
-                name, domain, provider, rest));
+                R"({{"apiVersion":"kuadrant.io/v1alpha1","kind":"ManagedZone","metadata":{{"name":"{}"}},"spec":{{"domainName":"{}","provider":"{}"{}}}}})",
+                name, domain, provider,
+                rest.find("deletionGuard") == std::string_view::npos
+                    ? fmt::format(R"(,"deletionGuard":{{"maxPercent":100}}{})", rest)
+                    : std::string(rest)));
         ASSERT_EQ(made.code, 201) << made.body;
     }
     void put_record(std::string_view name, std::string_view host, std::string_view target) {
@@ -159,6 +162,76 @@ TEST_F(DnsPublisherTest, HoldsTheLastAndTakesAnApproval) {
     world.remove(fmt::format("{}/one", records_path));
     settle();
     EXPECT_NE(zone.find("one.example.com", "A"), nullptr) << "the approval was for once";
+}
+
+// Health is in the status, which has no generation: it is noticed all the same, and is no deletion that would wait.
+TEST_F(DnsPublisherTest, LeavesOutWhatIsUnhealthyWhileItIs) {
+    put_zone("zone", "example.com", "memory", R"(,"deletionGuard":{"maxPercent":1})");
+    const auto made = world.post(
+        records_path,
+        R"({"apiVersion":"kuadrant.io/v1alpha1","kind":"DNSRecord","metadata":{"name":"shop"},"spec":{"dnsName":"shop.example.com","endpoints":[
+            {"dnsName":"shop.example.com","recordType":"CNAME","targets":["a.example.com"],"setIdentifier":"a","providerSpecific":[{"name":"weight","value":"10"}]},
+            {"dnsName":"shop.example.com","recordType":"CNAME","targets":["b.example.com"],"setIdentifier":"b","providerSpecific":[{"name":"weight","value":"20"}]},
+            {"dnsName":"a.example.com","recordType":"A","targets":["192.0.2.1","192.0.2.2"]},
+            {"dnsName":"b.example.com","recordType":"A","targets":["192.0.2.3"]}]}})");
+    ASSERT_EQ(made.code, 201) << made.body;
+    settle();
+    ASSERT_NE(zone.find("shop.example.com", "CNAME", "a"), nullptr);
+    ASSERT_NE(zone.find("shop.example.com", "CNAME", "b"), nullptr);
+    const auto down = [&](std::string_view targets) {
+        world.merge(std::string(records_path) + "/shop/status",
+                    fmt::format(R"({{"status":{{"unhealthyTargets":[{}]}}}})", targets));
+        settle();
+    };
+    down(R"("192.0.2.1")");
+    EXPECT_EQ(zone.find("a.example.com", "A")->targets, std::vector<std::string>{"192.0.2.2"});
+    EXPECT_NE(zone.find("shop.example.com", "CNAME", "a"), nullptr);
+    EXPECT_NE(condition(records_path, "shop", "Applied").find("without 1 unhealthy target"), std::string::npos)
+        << condition(records_path, "shop", "Applied");
+
+    down(R"("192.0.2.1","192.0.2.2")");
+    EXPECT_EQ(zone.find("shop.example.com", "CNAME", "a"), nullptr) << "its clients go to b";
+    EXPECT_NE(zone.find("shop.example.com", "CNAME", "b"), nullptr);
+    EXPECT_EQ(condition(records_path, "shop", "Ready").substr(0, 12), "True Applied");
+    EXPECT_EQ(condition(zones_path, "zone", "Held").substr(0, 5), "False");
+    // Over a restart too.
+    start();
+    settle();
+    EXPECT_EQ(zone.find("shop.example.com", "CNAME", "a"), nullptr);
+    EXPECT_EQ(condition(zones_path, "zone", "Ready"), "True InStep in step with the provider");
+
+    down(R"("192.0.2.1","192.0.2.2","192.0.2.3")");
+    EXPECT_NE(zone.find("shop.example.com", "CNAME", "a"), nullptr) << "nothing works: all of it answers";
+    EXPECT_EQ(zone.find("a.example.com", "A")->targets.size(), 2U);
+
+    down("");
+    EXPECT_NE(zone.find("shop.example.com", "CNAME", "a"), nullptr);
+    EXPECT_EQ(zone.find("a.example.com", "A")->targets.size(), 2U);
+    EXPECT_EQ(condition(records_path, "shop", "Applied").find("unhealthy"), std::string::npos);
+    // What nobody wants is a deletion as ever, healthy or not.
+    down(R"("192.0.2.1","192.0.2.2")");
+    world.merge(std::string(records_path) + "/shop",
+                R"({"spec":{"endpoints":[{"dnsName":"b.example.com","recordType":"A","targets":["192.0.2.3"]}]}})");
+    settle();
+    EXPECT_EQ(condition(zones_path, "zone", "Held").substr(0, 21), "True TooManyDeletions");
+    EXPECT_NE(zone.find("shop.example.com", "CNAME", "b"), nullptr);
+}
+
+// What is wrong is named as the DNSRecord has it, whatever is left out before it.
+TEST_F(DnsPublisherTest, NamesEndpointsAsTheyStandInTheRecord) {
+    put_zone("zone", "example.com", "memory");
+    const auto made = world.post(
+        records_path,
+        R"({"apiVersion":"kuadrant.io/v1alpha1","kind":"DNSRecord","metadata":{"name":"shop"},"spec":{"dnsName":"shop.example.com","endpoints":[
+            {"dnsName":"shop.example.com","recordType":"A","targets":["192.0.2.1"],"setIdentifier":"a","providerSpecific":[{"name":"weight","value":"10"}]},
+            {"dnsName":"shop.example.com","recordType":"A","targets":["192.0.2.2"],"setIdentifier":"b","providerSpecific":[{"name":"weight","value":"20"}]},
+            {"dnsName":"www.example.org","recordType":"A","targets":["192.0.2.3"]}]}})");
+    ASSERT_EQ(made.code, 201) << made.body;
+    world.merge(std::string(records_path) + "/shop/status", R"({"status":{"unhealthyTargets":["192.0.2.1"]}})");
+    settle();
+    EXPECT_EQ(zone.find("shop.example.com", "A", "a"), nullptr);
+    EXPECT_NE(condition(records_path, "shop", "Skipped").find("spec.endpoints[2].dnsName"), std::string::npos)
+        << condition(records_path, "shop", "Skipped");
 }
 
 TEST_F(DnsPublisherTest, SaysWhatTheSettingsLack) {

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "plan/reason.h"
 #include "zone.h"
 
 namespace fairlead::plan {
@@ -164,6 +165,23 @@ TEST(Guard, WhatTakesThePlaceOfAnotherIsNoDeletion) {
     EXPECT_TRUE(guard(renamed, {}, state).held.empty());
     renamed.changes = {gone};
     EXPECT_EQ(guard(renamed, {}, state).held.size(), 1U);
+}
+
+// Somebody still wants it, and has it back once it is healthy.
+TEST(Guard, WhatIsLeftOutForItsHealthIsNoDeletion) {
+    auto given = made(3);
+    for (auto& change : given.changes) {
+        if (change.action == Action::remove) change.reason = reason::unhealthy;
+    }
+    EXPECT_TRUE(guard(given, {}, owning(3)).held.empty());
+    EXPECT_TRUE(guard(given, {}, failed()).held.empty());
+    // Beside one that nobody wants, only that one waits.
+    for (auto& change : given.changes) {
+        if (change.action != Action::remove) continue;
+        change.reason = reason::not_wanted;
+        break;
+    }
+    EXPECT_EQ(guard(given, {}, owning(3)).held.size(), 1U);
 }
 
 }  // namespace
