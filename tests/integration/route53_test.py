@@ -230,6 +230,25 @@ class Route53Test(ServerTest):
         names = lambda: {s["Name"] for s in self.emulator.state()["zones"]["ZONE1"] if s["Type"] not in ("NS", "SOA")}
         until(lambda: names() == {"shop.twice.example.", "a-shop.twice.example.", "other.twice.example."}, "the alias and its texts go")
 
+    def test_a_what_is_unhealthy_is_left_out(self):
+        self.apply(record("health", endpoint("h.example.com", "CNAME", "h1.example.com", identifier="one", weight="10"),
+                          endpoint("h.example.com", "CNAME", "h2.example.com", identifier="two", weight="10"),
+                          endpoint("h1.example.com", "A", "192.0.2.41"), endpoint("h2.example.com", "A", "192.0.2.42")))
+        self.condition("dnsrecord", "health", "Applied", status="True")
+
+        def answering():
+            return {key[2] for key in self.sets() if key[0] == "h.example.com."}
+        self.assertEqual({"one", "two"}, answering())
+        path = f"/apis/kuadrant.io/v1alpha1/namespaces/{NAMESPACE}/dnsrecords/health/status"
+        for down, left in ((["192.0.2.41"], {"two"}), (["192.0.2.41", "192.0.2.42"], {"one", "two"}), ([], {"one", "two"}),
+                           (["192.0.2.42"], {"one"})):
+            body = json.dumps({"status": {"unhealthyTargets": down}})
+            answer = self.server.request("PATCH", path, body, {"Content-Type": "application/merge-patch+json"})
+            self.assertEqual(200, answer[0], answer)
+            until(lambda: answering() == left, f"{left} answer while {down} are down")
+        until(lambda: "without 1 unhealthy target" in
+              self.condition("dnsrecord", "health", "Applied", status="True")["message"], "it is told")
+
 
 class AmbientTest(ServerTest):
     """The server's own credentials, as a container gets them, for zones without a Secret."""
