@@ -21,7 +21,9 @@
 #include "base/random.h"
 #include "base/text.h"
 #include "cli/command_line.h"
+#include "cluster/http_link.h"
 #include "control/control_thread.h"
+#include "controller/cluster_sync.h"
 #include "controller/dns_publisher.h"
 #include "controller/dns_sources.h"
 #include "controller/dns_status.h"
@@ -29,6 +31,7 @@
 #include "controller/garbage_collector.h"
 #include "controller/namespace_lifecycle.h"
 #include "dns_role.h"
+#include "net/async_client.h"
 #include "net/server.h"
 #include "publish_role.h"
 #include "resource/kind.h"
@@ -149,6 +152,11 @@ struct Controllers {
                 return std::make_unique<controller::DnsStatus>(context, dns->verdicts(), std::move(status));
             });
         }
+        manager.add("cluster-sync", [this](auto& context) {
+            controller::ClusterSyncOptions sync;
+            sync.make_link = [this](const auto& access) { return cluster::make_http_link(clusters, access); };
+            return std::make_unique<controller::ClusterSync>(context, std::move(sync));
+        });
         // What is wanted -> Publisher; what has become of it -> conditions.
         manager.add("dns-publisher", [&publishing](auto& context) {
             return std::make_unique<controller::DnsPublisher>(context, publishing.publisher(),
@@ -169,6 +177,7 @@ struct Controllers {
     control::Fence fence;
     control::FencedStore fenced;
     apiserver::LocalClient client, leases;
+    net::AsyncClient clusters;  // other clusters' APIs -> followers of cluster-sync
     control::Manager manager;
     std::function<void()> stop_publishing;         // its threads ask the manager whether it leads
     std::optional<control::ControlThread> thread;  // last: steps the manager

@@ -1,0 +1,136 @@
+#include "controller/cluster_report.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+
+#include "gateway/cluster_state.h"
+#include "resource/kinds/gateway_common.h"
+
+namespace fairlead::controller {
+namespace {
+
+using resource::GatewayAddress;
+using resource::ListenerStatus;
+
+// As the description of the Gateway's status has them.
+constexpr std::size_t max_value_bytes = 253;
+constexpr std::size_t max_conditions = 8;
+constexpr std::size_t max_kinds = 8;
+
+std::string_view hub_type(const std::string& type) {
+    if (type.empty() || type == "IPAddress") return gateway::multi_cluster_ip;
+    if (type == "Hostname") return gateway::multi_cluster_hostname;
+    return {};
+}
+
+bool is_multi_cluster(const GatewayAddress& address) {
+    return address.type == gateway::multi_cluster_ip || address.type == gateway::multi_cluster_hostname;
+}
+
+// "cluster/address" -> cluster; empty if it is of another form or type.
+std::string_view cluster_of(const GatewayAddress& address) {
+    if (!is_multi_cluster(address)) return {};
+    const std::string_view value = address.value;
+    const auto slash = value.find('/');
+    return slash == std::string_view::npos ? std::string_view() : value.substr(0, slash);
+}
+
+// "cluster.listener" -> the longest of the names that it starts with.
+std::string_view cluster_of(const ListenerStatus& listener, const std::set<std::string>& clusters) {
+    const std::string_view name = listener.name;
+    for (auto dot = name.rfind('.'); dot != std::string_view::npos && dot > 0; dot = name.rfind('.', dot - 1)) {
+        const auto found = clusters.find(std::string(name.substr(0, dot)));
+        if (found != clusters.end()) return *found;
+    }
+    return {};
+}
+
+ListenerStatus listener_of(const std::string& cluster, const resource::Gateway& gateway,
+                           const resource::Listener& listener, std::int32_t routes) {
+    ListenerStatus out;
+    const auto& statuses = gateway.status.listeners;
+    const auto said = std::find_if(statuses.begin(), statuses.end(),
+                                   [&](const auto& status) { return status.name == listener.name; });
+    if (said != statuses.end()) {
+        out.supported_kinds = said->supported_kinds;
+        out.conditions = said->conditions;
+    }
+    if (out.supported_kinds.size() > max_kinds) out.supported_kinds.resize(max_kinds);
+    if (out.conditions.size() > max_conditions) out.conditions.resize(max_conditions);
+    out.name = fmt::format("{}.{}", cluster, listener.name);
+    out.attached_routes = routes;
+    return out;
+}
+
+}  // namespace
+
+ClusterReport report_of(const std::string& cluster, const resource::Gateway& gateway,
+                        const gateway::Attachments& attachments) {
+    ClusterReport report;
+    const auto fits = [&](const std::string& text) {
+        if (text.size() <= max_value_bytes) return true;
+        report.left_out.push_back(fmt::format("{} is longer than {} bytes", text, max_value_bytes));
+        return false;
+    };
+    for (const auto& address : gateway.status.addresses) {
+        const auto type = hub_type(address.type);
+        if (type.empty() || address.value.empty()) continue;
+        GatewayAddress made{std::string(type), fmt::format("{}/{}", cluster, address.value)};
+        if (fits(made.value)) report.addresses.push_back(std::move(made));
+    }
+    for (const auto& listener : gateway.spec.listeners) {
+        const auto routes = attachments.routes.find(listener.name);
+        auto made = listener_of(cluster, gateway, listener, routes == attachments.routes.end() ? 0 : routes->second);
+        if (fits(made.name)) report.listeners.push_back(std::move(made));
+    }
+    auto& addresses = report.addresses;
+    std::sort(addresses.begin(), addresses.end(),
+              [](const auto& a, const auto& b) { return std::tie(a.type, a.value) < std::tie(b.type, b.value); });
+    addresses.erase(std::unique(addresses.begin(), addresses.end()), addresses.end());
+    std::sort(report.listeners.begin(), report.listeners.end(),
+              [](const auto& a, const auto& b) { return a.name < b.name; });
+    return report;
+}
+
+resource::GatewayStatus merged(const resource::GatewayStatus& present, const Merging& merging) {
+    auto names = merging.clusters;
+    names.insert(merging.removed.begin(), merging.removed.end());
+    for (const auto& [cluster, report] : merging.reports) names.insert(cluster);
+    const auto ours = [&](std::string_view cluster) {
+        const std::string name(cluster);
+        return !name.empty() && (merging.reports.contains(name) || merging.removed.contains(name));
+    };
+    resource::GatewayStatus out;
+    out.conditions = present.conditions;
+    for (const auto& address : present.addresses) {
+        if (!ours(cluster_of(address))) out.addresses.push_back(address);
+    }
+    std::set<std::string> taken;
+    for (const auto& listener : present.listeners) {
+        if (ours(cluster_of(listener, names))) continue;
+        taken.insert(listener.name);
+        out.listeners.push_back(listener);
+    }
+    for (const auto& [cluster, report] : merging.reports) {
+        if (merging.removed.contains(cluster)) continue;
+        out.addresses.insert(out.addresses.end(), report.addresses.begin(), report.addresses.end());
+        for (const auto& listener : report.listeners) {
+            // a + b.http and a.b + http are one name: the first has it.
+            if (taken.insert(listener.name).second) out.listeners.push_back(listener);
+        }
+    }
+    return out;
+}
+
+bool mentions(const resource::GatewayStatus& status, const std::string& cluster,
+              const std::set<std::string>& clusters) {
+    auto names = clusters;
+    names.insert(cluster);
+    return std::any_of(status.addresses.begin(), status.addresses.end(),
+                       [&](const auto& address) { return cluster_of(address) == cluster; }) ||
+           std::any_of(status.listeners.begin(), status.listeners.end(),
+                       [&](const auto& listener) { return cluster_of(listener, names) == cluster; });
+}
+
+}  // namespace fairlead::controller

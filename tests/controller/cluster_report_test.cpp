@@ -1,0 +1,119 @@
+#include "controller/cluster_report.h"
+
+#include <gtest/gtest.h>
+
+namespace fairlead::controller {
+namespace {
+
+constexpr const char* ip = "kuadrant.io/MultiClusterIPAddress";
+
+resource::ListenerStatus listener(std::string name, std::int32_t routes) {
+    resource::ListenerStatus made;
+    made.name = std::move(name);
+    made.attached_routes = routes;
+    return made;
+}
+
+resource::Listener named(std::string name) {
+    resource::Listener made;
+    made.name = std::move(name);
+    return made;
+}
+
+std::vector<std::string> texts(const resource::GatewayStatus& status) {
+    std::vector<std::string> out;
+    for (const auto& address : status.addresses) out.push_back(address.value);
+    for (const auto& each : status.listeners) out.push_back(each.name + "=" + std::to_string(each.attached_routes));
+    return out;
+}
+using Texts = std::vector<std::string>;
+
+TEST(ClusterReport, IsSortedAndEachAddressStandsOnce) {
+    resource::Gateway gateway;
+    gateway.spec.listeners = {named("web"), named("api")};
+    gateway.status.addresses = {{"IPAddress", "192.0.2.2"},     {"", "192.0.2.1"},     {"IPAddress", "192.0.2.2"},
+                                {"Hostname", "lb.example.net"}, {"NamedAddress", "x"}, {ip, "other/192.0.2.3"}};
+    const auto report = report_of("east", gateway, {{{"web", 3}, {"api", 0}}, {}});
+    resource::GatewayStatus status;
+    status.addresses = report.addresses;
+    status.listeners = report.listeners;
+    EXPECT_EQ(texts(status),
+              (Texts{"east/lb.example.net", "east/192.0.2.1", "east/192.0.2.2", "east.api=0", "east.web=3"}));
+    EXPECT_TRUE(report.left_out.empty());
+}
+
+TEST(ClusterReport, WhatIsTooLongIsLeftOutAndSaid) {
+    resource::Gateway gateway;
+    gateway.spec.listeners = {named(std::string(250, 'l'))};
+    gateway.status.addresses = {{"Hostname", std::string(250, 'h')}, {"IPAddress", "192.0.2.1"}};
+    const auto report = report_of("east", gateway, {});
+    EXPECT_EQ(report.addresses.size(), 1U);
+    EXPECT_TRUE(report.listeners.empty());
+    EXPECT_EQ(report.left_out.size(), 2U);
+}
+
+struct MergeRow {
+    const char* name;
+    Merging merging;
+    Texts wanted;
+};
+void PrintTo(const MergeRow& row, std::ostream* out) { *out << row.name; }
+class MergedStatus : public testing::TestWithParam<MergeRow> {};
+
+resource::GatewayStatus present() {
+    resource::GatewayStatus status;
+    status.addresses = {{ip, "manual/1"}, {ip, "eu.west/1"}, {ip, "eu/1"}, {"IPAddress", "9"}, {ip, "broken"}};
+    status.listeners = {listener("eu.west.web", 1), listener("eu.web", 1), listener("manual.web", 1),
+                        listener("web", 1)};
+    return status;
+}
+
+ClusterReport report(const std::string& cluster) {
+    return {{{ip, cluster + "/2"}}, {listener(cluster + ".web", 2)}, {}};
+}
+
+TEST_P(MergedStatus, TouchesOnlyWhatIsItsOwn) {
+    const auto out = merged(present(), GetParam().merging);
+    EXPECT_EQ(texts(out), GetParam().wanted);
+    // What it made, it leaves as it is.
+    EXPECT_EQ(texts(merged(out, GetParam().merging)), GetParam().wanted);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Table, MergedStatus,
+    testing::Values(MergeRow{"NothingToSay",
+                             {},
+                             {"manual/1", "eu.west/1", "eu/1", "9", "broken", "eu.west.web=1", "eu.web=1",
+                              "manual.web=1", "web=1"}},
+                    MergeRow{"OneOfThree",
+                             {{{"eu", report("eu")}}, {}, {"eu", "eu.west", "manual"}},
+                             {"manual/1", "eu.west/1", "9", "broken", "eu/2", "eu.west.web=1", "manual.web=1", "web=1",
+                              "eu.web=2"}},
+                    MergeRow{"TheLongerName",
+                             {{{"eu.west", report("eu.west")}}, {}, {"eu", "eu.west", "manual"}},
+                             {"manual/1", "eu/1", "9", "broken", "eu.west/2", "eu.web=1", "manual.web=1", "web=1",
+                              "eu.west.web=2"}},
+                    MergeRow{"NotThere",
+                             {{{"eu", {}}}, {}, {"eu", "eu.west"}},
+                             {"manual/1", "eu.west/1", "9", "broken", "eu.west.web=1", "manual.web=1", "web=1"}},
+                    MergeRow{"Removed",
+                             {{}, {"eu"}, {"eu.west"}},
+                             {"manual/1", "eu.west/1", "9", "broken", "eu.west.web=1", "manual.web=1", "web=1"}},
+                    MergeRow{"RemovedBeatsReport",
+                             {{{"eu", report("eu")}}, {"eu"}, {"eu.west"}},
+                             {"manual/1", "eu.west/1", "9", "broken", "eu.west.web=1", "manual.web=1", "web=1"}}),
+    [](const auto& row) { return row.param.name; });
+
+TEST(ClusterReport, Mentions) {
+    EXPECT_TRUE(mentions(present(), "eu", {"eu.west"}));
+    EXPECT_TRUE(mentions(present(), "manual", {}));
+    EXPECT_FALSE(mentions(present(), "e", {}));
+    EXPECT_FALSE(mentions(present(), "web", {}));
+    resource::GatewayStatus listeners_only;
+    listeners_only.listeners = {listener("eu.west.web", 1)};
+    EXPECT_FALSE(mentions(listeners_only, "eu", {"eu.west"}));
+    EXPECT_TRUE(mentions(listeners_only, "eu.west", {}));
+}
+
+}  // namespace
+}  // namespace fairlead::controller
