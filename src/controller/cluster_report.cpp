@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <tuple>
 
 #include "gateway/cluster_state.h"
 #include "resource/kinds/gateway_common.h"
