@@ -55,6 +55,11 @@ void add_serve_flags(CLI::App& command, ServeArguments& to) {
                     "Domain of a zone that external-dns may keep records in, repeatable (default: all zones of the "
                     "built-in server)")
         ->allow_extra_args(false);
+    command
+        .add_option("--resolver", to.resolvers,
+                    "ADDRESS[:PORT] of a DNS resolver to ask for the addresses of host names that a Gateway has, "
+                    "repeatable (default: those of /etc/resolv.conf)")
+        ->allow_extra_args(false);
     command.add_option("--event-ttl", to.event_ttl,
                        "How long Events are kept after they were made or last happened (default 1h)");
     command.add_option("--token-auth-file", to.token_auth_file,

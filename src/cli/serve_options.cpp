@@ -8,6 +8,7 @@
 #include "cli/kubeconfig.h"
 #include "cli/terminal.h"
 #include "json/yaml.h"
+#include "net/tcp_client.h"
 
 namespace fairlead::cli {
 namespace {
@@ -97,6 +98,22 @@ Result<void> fill_dns(ServeOptions& options, const ServeArguments& arguments) {
     return {};
 }
 
+Result<void> fill_resolvers(ServeOptions& options, const ServeArguments& arguments) {
+    constexpr std::size_t max_resolvers = 8;
+    constexpr std::uint16_t dns_port = 53;
+    if (arguments.resolvers.size() > max_resolvers) {
+        return fail(Errc::invalid, "--resolver",
+                    fmt::format("is there {} times, more than {}", arguments.resolvers.size(), max_resolvers));
+    }
+    for (const auto& text : arguments.resolvers) {
+        if (const auto fine = net::parse_address_port(text, dns_port); !fine) {
+            return fail(Errc::invalid, "--resolver", fine.error().message);
+        }
+    }
+    options.resolvers = arguments.resolvers;
+    return {};
+}
+
 // NAME=PROGRAM ARGUMENT..., split at spaces: there is no shell.
 Result<void> fill_publishing(ServeOptions& options, const ServeArguments& arguments) {
     options.ambient_credentials = arguments.ambient_credentials;
@@ -152,6 +169,7 @@ Result<void> fill_from_config(ServeArguments& arguments, std::string_view yaml) 
         {"apply", &arguments.apply},
         {"dns-listen", &arguments.dns_listen},
         {"webhook-zone", &arguments.webhook_zones},
+        {"resolver", &arguments.resolvers},
         {"geo-overrides", &arguments.geo_overrides},
         {"zonefile-reload", &arguments.zonefile_reload}};
     const std::map<std::string_view, bool*> flags = {{"dns-pin", &arguments.dns_pin},
@@ -203,6 +221,7 @@ Result<ServeOptions> serve_options(const ServeArguments& arguments, const Termin
     }
     if (auto filled = fill_dns(options, arguments); !filled) return fail(std::move(filled.error()));
     if (auto filled = fill_publishing(options, arguments); !filled) return fail(std::move(filled.error()));
+    if (auto filled = fill_resolvers(options, arguments); !filled) return fail(std::move(filled.error()));
     if (arguments.event_ttl) {
         if (auto filled = fill_event_ttl(options, *arguments.event_ttl); !filled) {
             return fail(std::move(filled.error()));

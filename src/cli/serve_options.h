@@ -20,7 +20,7 @@ struct ServeArguments {
     std::optional<std::string> dns_threads, dns_version, dns_id, geoip;
     std::optional<std::string> zonefile_dir, webhook_listen;
     bool dns_pin = false, ambient_credentials = false;
-    std::vector<std::string> apply, dns_listen, geo_overrides, zonefile_reload, webhook_zones;
+    std::vector<std::string> apply, dns_listen, geo_overrides, zonefile_reload, webhook_zones, resolvers;
 };
 
 // Fills what was not typed from YAML with the same names ("api-listen: 127.0.0.1:0"). Errors name the line.

@@ -1,8 +1,8 @@
 // The addresses behind host names, for names that cannot be a CNAME: asks a resolver over DNS, keeps the answer for its
-// TTL and asks again. When the resolver does not answer, the last addresses stay. Used by the controller that publishes
-// Gateways.
+// TTL and asks again. When the resolver does not answer, or says that there is no such name, the last addresses stay:
+// they are the best guess. Used by the controller that publishes Gateways.
 //
-// Threads: any; run() on one. Time is injected, the resolver is an interface.
+// Threads: any; run() on as many as questions may block at a time. Time is injected, the resolver is an interface.
 #pragma once
 
 #include <chrono>
@@ -11,6 +11,7 @@
 #include <memory>
 #include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/clock.h"
@@ -41,8 +42,8 @@ struct Known {
 
 class Lookups {
 public:
-    static constexpr std::chrono::seconds shortest{5};  // between two questions, whatever the TTL says
-    static constexpr std::chrono::seconds longest{3600};
+    static constexpr std::chrono::seconds shortest{5};    // between two questions, whatever the TTL says
+    static constexpr std::chrono::seconds longest{3600};  // after failures: 5 s, doubling to a minute
 
     Lookups(Resolver& resolver, const Clock& clock, Metrics& metrics);
     ~Lookups();
@@ -54,10 +55,13 @@ public:
     [[nodiscard]] std::map<std::string, Known> known(std::string_view group) const;
     // Groups with a host whose Known changed since the last call, each once.
     std::vector<std::string> take_news();
+    // Called from any thread when there is something to take; short, and does not call on_news. Null: nobody listens
+    // any more, and the last call has ended.
     void on_news(std::function<void()> call);
 
     // Asks one question that is due, if there is one.
     Step run();
+    // Called from any thread when run() has something to do.
     void on_work(std::function<void()> call);
 
 private:

@@ -1,18 +1,17 @@
 #include "net/tcp_client.h"
 
+#include <arpa/inet.h>
 #include <fmt/core.h>
 #include <netdb.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
-#include <poll.h>
 #include <sys/socket.h>
 
-#include <algorithm>
 #include <cerrno>
 #include <memory>
-#include <system_error>
 
 #include "base/text.h"
+#include "net/socket_wait.h"
 
 namespace fairlead::net {
 
@@ -21,33 +20,27 @@ namespace {
 using Clock = std::chrono::steady_clock;
 using Addresses = std::unique_ptr<addrinfo, Free<freeaddrinfo>>;
 
-std::string error_text(int error) { return std::generic_category().message(error); }
-
-// Waits until the socket is ready for `events`; false: the time is over.
-bool wait_for(int socket, short events, Clock::time_point deadline) {
-    while (true) {
-        const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(deadline - Clock::now()).count();
-        pollfd waiting{socket, events, 0};
-        const int ready = ::poll(&waiting, 1, static_cast<int>(std::clamp<std::int64_t>(left, 0, 600'000)));
-        if (ready > 0) return true;
-        if (ready == 0 && left <= 0) return false;
-        if (ready < 0 && errno != EINTR) return true;  // the call that follows says what is wrong
-    }
+// fe80::1%eth0 is an address too.
+bool is_address(std::string_view text) {
+    const std::string address(text.substr(0, text.find('%')));
+    in6_addr ignored{};
+    return ::inet_pton(AF_INET, address.c_str(), &ignored) == 1 ||
+           ::inet_pton(AF_INET6, address.c_str(), &ignored) == 1;
 }
 
 Result<Fd> connect_to(const addrinfo& address, std::chrono::milliseconds timeout) {
     Fd socket(::socket(address.ai_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
-    if (socket.get() < 0) return fail(Errc::unavailable, error_text(errno));
+    if (socket.get() < 0) return fail(Errc::unavailable, system_error_text(errno));
     const auto deadline = Clock::now() + timeout;
     if (::connect(socket.get(), address.ai_addr, address.ai_addrlen) != 0) {
-        if (errno != EINPROGRESS) return fail(Errc::unavailable, error_text(errno));
+        if (errno != EINPROGRESS) return fail(Errc::unavailable, system_error_text(errno));
         if (!wait_for(socket.get(), POLLOUT, deadline)) {
             return fail(Errc::timeout, fmt::format("no connection within {} ms", timeout.count()));
         }
         int error = 0;
         socklen_t size = sizeof(error);
         if (::getsockopt(socket.get(), SOL_SOCKET, SO_ERROR, &error, &size) != 0) error = errno;
-        if (error != 0) return fail(Errc::unavailable, error_text(error));
+        if (error != 0) return fail(Errc::unavailable, system_error_text(error));
     }
     const int on = 1;
     ::setsockopt(socket.get(), IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
@@ -55,6 +48,19 @@ Result<Fd> connect_to(const addrinfo& address, std::chrono::milliseconds timeout
 }
 
 }  // namespace
+
+Result<HostPort> parse_address_port(std::string_view text, std::uint16_t default_port) {
+    if (is_address(text)) return HostPort{std::string(text), default_port};
+    if (text.starts_with('[') && text.ends_with(']') && is_address(text.substr(1, text.size() - 2))) {
+        return HostPort{std::string(text.substr(1, text.size() - 2)), default_port};
+    }
+    auto parsed = parse_host_port(text);
+    if (!parsed || !is_address(parsed->host)) {
+        return fail(Errc::invalid,
+                    fmt::format("\"{}\" is no ADDRESS or ADDRESS:PORT as 192.0.2.53 or [2001:db8::53]:53", text));
+    }
+    return parsed;
+}
 
 Result<HostPort> parse_host_port(std::string_view text) {
     const auto colon = text.rfind(':');
@@ -96,7 +102,7 @@ Result<void> TcpClient::send(std::string_view bytes, std::chrono::milliseconds t
         }
         if (errno == EINTR) continue;
         if (errno != EAGAIN && errno != EWOULDBLOCK) {
-            return fail(Errc::unavailable, fmt::format("cannot send: {}", error_text(errno)));
+            return fail(Errc::unavailable, fmt::format("cannot send: {}", system_error_text(errno)));
         }
         if (!wait_for(socket_.get(), POLLOUT, deadline)) {
             return fail(Errc::timeout, fmt::format("the peer takes nothing within {} ms", timeout.count()));
@@ -119,7 +125,7 @@ Result<void> TcpClient::receive(std::string& out, std::size_t size, std::chrono:
         if (got == 0) return fail(Errc::unavailable, "the peer ended the connection");
         if (errno == EINTR) continue;
         if (errno != EAGAIN && errno != EWOULDBLOCK) {
-            return fail(Errc::unavailable, fmt::format("cannot receive: {}", error_text(errno)));
+            return fail(Errc::unavailable, fmt::format("cannot receive: {}", system_error_text(errno)));
         }
         if (!wait_for(socket_.get(), POLLIN, deadline)) {
             return fail(Errc::timeout, fmt::format("no answer within {} ms", timeout.count()));

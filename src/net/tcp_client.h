@@ -19,6 +19,9 @@ struct HostPort {
 };
 // "192.0.2.53:53", "[2001:db8::53]:53", "ns1.example.com:53". Errors: invalid.
 Result<HostPort> parse_host_port(std::string_view text);
+// An IP address, with a port or without: "192.0.2.53", "192.0.2.53:5353", "2001:db8::53", "[2001:db8::53]:5353".
+// Errors: invalid.
+Result<HostPort> parse_address_port(std::string_view text, std::uint16_t default_port);
 
 class TcpClient {
 public:

@@ -78,6 +78,16 @@ INSTANTIATE_TEST_SUITE_P(
         UsageRow{"client_version", {"version", "--client"}, 0}),
     [](const auto& row) { return row.param.name; });
 
+TEST(CommandLine, ServeLearnsOfResolvers) {
+    const auto ran = run_line({"serve", "--resolver", "192.0.2.53", "--resolver", "[2001:db8::53]:5353"});
+    ASSERT_TRUE(ran.served);
+    EXPECT_EQ(ran.served->resolvers, (std::vector<std::string>{"192.0.2.53", "[2001:db8::53]:5353"}));
+    const auto wrong = run_line({"serve", "--resolver", "ns.example.com"});
+    EXPECT_FALSE(wrong.served);
+    EXPECT_NE(wrong.err.find("--resolver: \"ns.example.com\" is no ADDRESS or ADDRESS:PORT"), std::string::npos)
+        << wrong.err;
+}
+
 TEST(CommandLine, ServeLearnsOfPlaces) {
     const auto ran =
         run_line({"serve", "--geoip", "a.mmdb", "--geo-override", "10.0.0.0/8=DE", "--geo-override", "192.0.2.0/24=*"});

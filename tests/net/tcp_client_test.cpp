@@ -98,5 +98,23 @@ TEST(TcpClient, AddressesWithPorts) {
         EXPECT_FALSE(parse_host_port(text)) << text;
 }
 
+TEST(AddressPort, takes_an_address_with_a_port_or_without) {
+    struct Case {
+        const char* text;
+        std::optional<HostPort> expected;
+    };
+    for (const auto& [text, expected] :
+         {Case{"192.0.2.53", HostPort{"192.0.2.53", 53}}, Case{"192.0.2.53:5353", HostPort{"192.0.2.53", 5353}},
+          Case{"2001:db8::53", HostPort{"2001:db8::53", 53}}, Case{"[2001:db8::53]", HostPort{"2001:db8::53", 53}},
+          Case{"[2001:db8::53]:5353", HostPort{"2001:db8::53", 5353}}, Case{"ns.example.com", std::nullopt},
+          Case{"192.0.2.53:0", std::nullopt}, Case{"192.0.2.53:x", std::nullopt}, Case{"", std::nullopt}}) {
+        const auto server = parse_address_port(text, 53);
+        EXPECT_EQ(server.has_value(), expected.has_value()) << text;
+        if (server && expected) {
+            EXPECT_EQ(*server, *expected) << text;
+        }
+    }
+}
+
 }  // namespace
 }  // namespace fairlead::net
