@@ -29,8 +29,10 @@
 #include "controller/dns_status.h"
 #include "controller/event_expiry.h"
 #include "controller/garbage_collector.h"
+#include "controller/gateway_dns.h"
 #include "controller/namespace_lifecycle.h"
 #include "dns_role.h"
+#include "health_role.h"
 #include "net/async_client.h"
 #include "net/server.h"
 #include "publish_role.h"
@@ -132,7 +134,8 @@ control::ManagerOptions manager_options(const cli::ServeOptions& options) {
 struct Controllers {
     // `dns` may be null: then it is somebody else's, and so are the conditions of its resources.
     Controllers(const cli::ServeOptions& options, const resource::Kinds& kinds, store::Store& store, DnsRole* dns,
-                PublishRole& publishing, const Clock& clock, Random& random, Log& log, Metrics& metrics)
+                PublishRole& publishing, HealthRole& health, const Clock& clock, Random& random, Log& log,
+                Metrics& metrics)
         : fenced(store, fence, clock),
           client(kinds, fenced, clock, random),
           leases(kinds, store, clock, random),
@@ -145,6 +148,10 @@ struct Controllers {
         manager.add("event-expiry",
                     [expiry](auto& context) { return std::make_unique<controller::EventExpiry>(context, expiry); });
         manager.add("dns-sources", [](auto& context) { return std::make_unique<controller::DnsSources>(context); });
+        // What is to be found out about addresses -> Monitor, Lookups; what was found -> trees.
+        manager.add("gateway-dns", [&health](auto& context) {
+            return std::make_unique<controller::GatewayDns>(context, health.monitor(), health.lookups());
+        });
         if (dns != nullptr) {
             manager.add("dns-status", [dns](auto& context) {
                 controller::DnsStatusOptions status;
@@ -165,6 +172,7 @@ struct Controllers {
         thread.emplace(manager, clock);
         publishing.start([this] { return manager.leading(); });
         stop_publishing = [&publishing] { publishing.stop(); };
+        health.start();
     }
     ~Controllers() { stop_publishing(); }
     Controllers(const Controllers&) = delete;
@@ -298,11 +306,14 @@ int serve(const cli::ServeOptions& options) {
 
     if (dns) api.add_ready_check("dns", [&dns] { return dns->problem(); });
 
-    std::optional<PublishRole> publishing;  // outlives the controllers, which use it
+    // Outlive the controllers, which use them.
+    std::optional<PublishRole> publishing;
+    std::optional<HealthRole> health;
     std::optional<Controllers> controllers;
     if (options.controllers) {
         publishing.emplace(options, clock, random, log, metrics);
-        controllers.emplace(options, kinds, **store, dns.get(), *publishing, clock, random, log, metrics);
+        health.emplace(options, clock, random, metrics);
+        controllers.emplace(options, kinds, **store, dns.get(), *publishing, *health, clock, random, log, metrics);
         api.add_ready_check("controllers", [&controllers] { return controllers->problem(); });
     }
     WebhookRole webhook(options, kinds, **store, clock, random, log, metrics);
@@ -350,6 +361,7 @@ int serve(const cli::ServeOptions& options) {
     api.drain();
     (*server)->shutdown(shutdown_grace);
     if (publishing) publishing->stop();
+    if (health) health->stop();
     if (controllers) controllers->thread->stop();
     if (dns) dns->stop();  // last: resolvers hear of nothing
     std::filesystem::remove(options.data_dir / "run.json", error);
