@@ -111,6 +111,12 @@ bool ClusterSync::step(const std::string& name, Entry& entry) {
     }
     if (changed || connection != entry.last) context_.enqueue(cluster_key(name));
     entry.last = connection;
+    const auto seen = entry.follower->figures();
+    if (seen.relists != entry.figures.relists || seen.events != entry.figures.events) {
+        entry.figures.relists = seen.relists;
+        entry.figures.events = seen.events;
+        figures_.set(name, entry.figures);
+    }
     return more;
 }
 
@@ -262,9 +268,10 @@ Result<control::Again> ClusterSync::reconcile_cluster(const std::string& name) {
     }
     const auto* stale = control::find_condition(wanted.conditions, stale_condition);
     const bool is_stale = stale != nullptr && stale->status == "True";
-    const auto seen = entry.follower ? entry.follower->figures() : cluster::FollowerFigures{};
-    const auto heard = context_.clock().now() - std::chrono::duration_cast<WallTime::duration>(link.lost_for);
-    figures_.set(name, {link.state == ClusterLink::State::connected, is_stale, seen.relists, seen.events, heard});
+    entry.figures.connected = link.state == ClusterLink::State::connected;
+    entry.figures.stale = is_stale;
+    entry.figures.heard = context_.clock().now() - std::chrono::duration_cast<WallTime::duration>(link.lost_for);
+    figures_.set(name, entry.figures);
     const auto left = grace_of(cluster->spec) - link.lost_for;
     if (!entry.lost || is_stale || left.count() <= 0) return Again::no();
     return Again::in(left);

@@ -54,6 +54,7 @@ private:
         std::optional<MonotonicTime> lost;  // since when nothing was heard, over several followers
         cluster::Connection last;           // as the Cluster's key was last asked for
         std::string reason, problem;        // of the Secret
+        ClusterFigures figures;
     };
 
     void watch_all();
