@@ -35,6 +35,7 @@
 #include "health_role.h"
 #include "net/async_client.h"
 #include "net/server.h"
+#include "preview_role.h"
 #include "publish_role.h"
 #include "resource/kind.h"
 #include "store/embedded.h"
@@ -232,9 +233,10 @@ Result<void> write_run_file(const std::filesystem::path& file, const std::string
     return write_file(file, fmt::format("{{\"api\":\"{}\",\"dns\":\"{}\",\"pid\":{}}}\n", url, dns, ::getpid()));
 }
 
-// Requests -> ZoneInfo and Publisher, on the API's worker threads. `info` is null where DNS is not served, `publishing`
-// where no controllers run.
-void add_dns_endpoints(apiserver::ApiServer& api, const dnsinfo::ZoneInfo* info, PublishRole* publishing) {
+// Requests -> ZoneInfo, PreviewRole and Publisher, on the API's worker threads. `info` is null where DNS is not served,
+// `publishing` where no controllers run.
+void add_dns_endpoints(apiserver::ApiServer& api, const dnsinfo::ZoneInfo* info, const PreviewRole& preview,
+                       PublishRole* publishing) {
     const auto none = fail(Errc::unavailable, "this server does not serve DNS: see --roles and --dns-listen");
     api.add_endpoint("/dns/explain", [info, none](const apiserver::EndpointRequest& request) -> Result<net::Response> {
         if (info == nullptr) return none;
@@ -244,6 +246,8 @@ void add_dns_endpoints(apiserver::ApiServer& api, const dnsinfo::ZoneInfo* info,
         if (info == nullptr) return none;
         return info->export_zone(request.path);
     });
+    const auto previewed = [&preview](const apiserver::EndpointRequest& request) { return preview.preview(request); };
+    api.add_endpoint("/dns/preview", previewed, apiserver::ApiServer::Methods::all);
     api.add_endpoint("/dns/plans", [publishing](const apiserver::EndpointRequest& request) -> Result<net::Response> {
         if (publishing == nullptr) return fail(Errc::unavailable, "this server runs no controllers: see --roles");
         return publishing->plans(request);
@@ -318,7 +322,9 @@ int serve(const cli::ServeOptions& options) {
     }
     WebhookRole webhook(options, kinds, **store, clock, random, log, metrics);
     webhook.add_endpoints(api);
-    add_dns_endpoints(api, dns ? &dns->info() : nullptr, publishing ? &*publishing : nullptr);
+    const PreviewRole preview(kinds, **store, clock, dns ? &dns->info() : nullptr,
+                              health ? &health->lookups() : nullptr);
+    add_dns_endpoints(api, dns ? &dns->info() : nullptr, preview, publishing ? &*publishing : nullptr);
 
     auto identity = apiserver::ensure_identity(options.data_dir, apiserver::server_names(host_of(options.api_listen)),
                                                clock, random, log);

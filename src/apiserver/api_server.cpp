@@ -298,8 +298,11 @@ void ApiServer::Impl::serve_endpoint(const CallPtr& call, const Endpoint& endpoi
     if (!parameters) return call->finish(parameters.error());
     const auto& request = call->request;
     const std::string_view method = request.method == "HEAD" ? "GET" : std::string_view(request.method);
-    auto response =
-        endpoint({call->info.path, std::move(*parameters), method, &request.headers, std::string_view(request.body)});
+    const auto may = [&](const Attributes& wish) {
+        return options.insecure_allow_all || (call->user && access.authorizer().decide(*call->user, wish).allowed);
+    };
+    auto response = endpoint(
+        {call->info.path, std::move(*parameters), method, &request.headers, std::string_view(request.body), may});
     if (!response) return call->finish(from_error(response.error()));
     call->finish(std::move(*response));
 }

@@ -68,7 +68,8 @@ json::Array viewer_rules(const resource::Kinds& kinds) {
     }
     json::Array rules;
     for (const auto& [api_group, names] : resources) rules.push_back(rule(read, api_group, names));
-    rules.push_back(paths({"/dns/*"}));  // says of the DNSRecords what they come to
+    rules.push_back(paths({"/dns/*"}));                  // says of the DNSRecords what they come to
+    rules.push_back(paths({"/dns/preview"}, {"post"}));  // and would come to; it writes nothing
     return rules;
 }
 
@@ -150,7 +151,8 @@ std::vector<json::Value> default_roles(const resource::Kinds& kinds) {
         role("system:monitoring",
              {paths({"/healthz", "/healthz/*", "/livez", "/livez/*", "/metrics", "/readyz", "/readyz/*"})}),
         // No impersonate, escalate or bind: an admin gives others at most what he has himself.
-        role("fairlead-admin", {resource_wildcard(write), paths({"/metrics", "/dns/*"})}),
+        role("fairlead-admin",
+             {resource_wildcard(write), paths({"/metrics", "/dns/*"}), paths({"/dns/preview"}, {"post"})}),
         role("fairlead-user", user_rules()),
         role("fairlead-router", router_rules()),
         role("fairlead-viewer", viewer_rules(kinds)),

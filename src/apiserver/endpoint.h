@@ -1,5 +1,6 @@
 // Endpoints that other parts of the process bring along (`/dns/explain`): the API server authenticates, authorizes
-// (nonResourceURLs), measures and words errors; what is behind them it does not know.
+// (nonResourceURLs), measures and words errors; what is behind them it does not know. One that shows objects of a
+// namespace asks `may` as well.
 #pragma once
 
 #include <functional>
@@ -7,6 +8,7 @@
 #include <string>
 #include <string_view>
 
+#include "apiserver/attributes.h"
 #include "base/result.h"
 #include "net/http.h"
 
@@ -18,6 +20,8 @@ struct EndpointRequest {
     std::string_view method = "GET";                // HEAD is GET
     const net::Headers* headers = nullptr;          // live as long as the call, as the body does
     std::string_view body{};
+    // Whether the caller may do this to a resource; empty: everything.
+    std::function<bool(const Attributes&)> may{};
 };
 
 // Called on a worker's thread. An error becomes the Status that its code stands for.

@@ -20,15 +20,6 @@ double number_at(const json::Value& value, std::string_view path) {
     return static_cast<double>(json::int_at(value, path).value_or(0));
 }
 
-// "75%", "33.33%", "0.4%": as many digits as it takes, at most two behind the point.
-std::string percent(double share) {
-    auto text = fmt::format("{:.2f}", share * 100);
-    while (text.back() == '0') text.pop_back();
-    if (text.back() == '.') text.pop_back();
-    if (text == "0" && share > 0) return "<0.01%";
-    return text + "%";
-}
-
 std::vector<std::string> texts_at(const json::Value& value, std::string_view path) {
     std::vector<std::string> texts;
     const auto* found = json::find(value, path);
@@ -141,7 +132,7 @@ std::vector<std::string> Explanation::cells(const json::Value& variant, std::str
             each += terminal_.styled(" (unhealthy)", Style::red);
         }
     }
-    return {chosen ? percent(number_at(variant, "share")) : "-",
+    return {chosen ? percent_text(number_at(variant, "share")) : "-",
             at(variant, "setIdentifier"),
             join(policy, ", "),
             fmt::format("TTL {}", json::int_at(variant, "ttl").value_or(0)),
@@ -274,7 +265,7 @@ void Explanation::answers(const json::Value& said) {
         if (data.empty() && !why.empty()) data.push_back(why.back());
         const auto ttl = json::int_at(outcome, "ttl");
         const auto cluster = clusters_.find(end);
-        rows.push_back({percent(number_at(outcome, "probability")), at(outcome, "rcode"),
+        rows.push_back({percent_text(number_at(outcome, "probability")), at(outcome, "rcode"),
                         ttl ? fmt::format("kept {} s", *ttl) : std::string("not kept"),
                         join(data, ", ") + (cluster == clusters_.end() ? "" : "  cluster " + cluster->second)});
         for (std::size_t i = 0; i < aligned; ++i) widths[i] = std::max(widths[i], rows.back()[i].size());

@@ -140,9 +140,11 @@ struct ZoneExportOptions {
     std::string zone;  // a domain name, or [NAMESPACE/]NAME of a ManagedZone
 };
 
-// Empty `present` and `desired`: the plan of the server is asked for, with `connection`, `zone` and `cached`.
+// Empty `present` and `desired`: the plan of the server is asked for, with `connection`, `zone` and `cached`; with
+// `files`, what these manifests would change.
 struct PlanOptions {
     ConnectionOptions connection;
+    std::vector<std::string> files;
     std::string zone;              // [NAMESPACE/]NAME of a ManagedZone, or a domain name; empty: all
     bool cached = false;           // plan against what the server has read already
     std::string present, desired;  // files with lists of endpoints; "-" is standard input

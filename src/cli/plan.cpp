@@ -5,6 +5,7 @@
 
 #include "base/text.h"
 #include "cli/commands.h"
+#include "cli/plan_policy.h"
 #include "cli/plan_zones.h"
 #include "cli/session.h"
 
@@ -65,6 +66,7 @@ int nothing_held(const std::string& digest, const std::vector<Waiting>& waiting,
 }  // namespace
 
 int run_plan(const PlanOptions& options, Session& session) {
+    if (!options.files.empty()) return preview_manifests(options, session);
     Query query;
     if (!options.zone.empty()) {
         const auto key = zone_key(options.zone, session);

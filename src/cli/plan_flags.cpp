@@ -12,6 +12,15 @@ const char* const plan_examples =
   fairlead plan --zone example.com -o json       in the zone with this domain
   fairlead plan approve 3f9a0c1d2b4e5f60         let through what a zone holds back, exactly that
 
+Before a policy is changed:
+  fairlead plan -f policy.yaml                   which records would change, and how many clients would move, by place
+  fairlead plan -f policy.yaml -n gateways -o json
+  sed s/IE/US/ policy.yaml | fairlead plan -f -
+
+FILE has DNSPolicies, and Gateways, Clusters or ManagedZones that are to change with them. They are put over what the
+server has, as if they said all about themselves; nothing is written. Health is what it is now. Each host that changes
+is shown with its records, and for each place the share of clients whose answer would be another, target by target.
+
 Without a server, on two files:
   fairlead plan --present zone.json --desired wanted.json
   fairlead plan --present zone.json --desired - --owner blue --policy upsert-only -o json < wanted.json
@@ -24,6 +33,10 @@ setIdentifier, labels, providerSpecific. Nothing is changed and no server is ask
 Exit codes: 0 nothing to change, 2 something to change, 1 failed.)";
 
 void add_plan_flags(CLI::App& command, PlanOptions& to) {
+    command
+        .add_option("-f,--filename", to.files,
+                    "Preview these manifests (DNSPolicy, Gateway, Cluster, ManagedZone); file, folder or -; repeatable")
+        ->allow_extra_args(false);
     command.add_option("--zone", to.zone,
                        "[NAMESPACE/]NAME of a ManagedZone, or its domain (default: all zones at other providers)");
     command.add_flag("--cached", to.cached, "Plan against what the server has read already, instead of reading anew");

@@ -52,7 +52,7 @@ std::string why(std::string_view reason, std::string_view message) {
 
 class Writer {
 public:
-    explicit Writer(const Terminal& terminal) : terminal_(terminal) {}
+    explicit Writer(const Terminal& terminal, bool reasons = true) : terminal_(terminal), reasons_(reasons) {}
 
     void changes(const std::vector<plan::Change>& list) {
         for (const auto& change : list) {
@@ -62,7 +62,7 @@ public:
             // An update says what differs below; the sentence would say it twice.
             const auto reason =
                 update && !change.differences.empty() ? change.reason : why(change.reason, change.message);
-            out_ += "  " + terminal_.styled(reason, Style::dim) + '\n';
+            out_ += (reasons_ ? "  " + terminal_.styled(reason, Style::dim) : std::string()) + '\n';
             for (const auto& each : change.differences) {
                 out_ += fmt::format("      {}: {} -> {}\n", printable(each.field), shown(each.before, Style::red),
                                     shown(each.after, Style::green));
@@ -90,6 +90,7 @@ private:
         return terminal_.styled(value.empty() ? "(none)" : printable(value), style);
     }
     const Terminal& terminal_;
+    const bool reasons_;
     std::string out_;
 };
 
@@ -128,6 +129,12 @@ std::string plan_text(const PlanView& view, const Terminal& terminal) {
                                          count(view.changes, plan::Action::remove),
                                          view.held.empty() ? "" : fmt::format(", {} held back", view.held.size()),
                                          view.skipped.size()));
+    return writer.take();
+}
+
+std::string changes_text(const std::vector<plan::Change>& changes, const Terminal& terminal) {
+    Writer writer(terminal, false);
+    writer.changes(changes);
     return writer.take();
 }
 

@@ -23,5 +23,7 @@ struct PlanView {
 };
 
 std::string plan_text(const PlanView& view, const Terminal& terminal);
+// The lines of changes alone, without reasons: what is shown says why.
+std::string changes_text(const std::vector<plan::Change>& changes, const Terminal& terminal);
 
 }  // namespace fairlead::cli

@@ -4,11 +4,11 @@
 
 #include <algorithm>
 #include <ostream>
-#include <tuple>
 
 #include "base/text.h"
 #include "cli/plan_text.h"
 #include "cli/session.h"
+#include "plan/change_json.h"
 #include "plan/endpoint_json.h"
 
 namespace fairlead::cli {
@@ -32,61 +32,19 @@ Result<dns::Endpoint> endpoint_at(const json::Value& value, std::string_view pat
     return plan::endpoint_of_json(*found, path);
 }
 
-Result<plan::Change> change_of(const json::Value& value, plan::Action action) {
-    plan::Change change;
-    change.action = action;
-    change.reason = text_at(value, "reason");
-    change.message = text_at(value, "message");
-    const bool update = action == plan::Action::update;
-    auto subject = endpoint_at(value, update ? "new" : "endpoint");
-    if (!subject) return fail(subject.error());
-    if (update) {
-        auto before = endpoint_at(value, "old");
-        if (!before) return fail(before.error());
-        change.before = std::move(*before);
-    }
-    (action == plan::Action::remove ? change.before : change.after) = std::move(*subject);
-    for (const auto& each : array_at(value, "differences"))
-        change.differences.push_back({text_at(each, "field"), text_at(each, "old"), text_at(each, "new")});
-    return change;
-}
-
-// Name, set identifier, removals first, type: as plans are ordered.
-auto order_of(const plan::Change& change) {
-    const auto& subject = change.subject();
-    return std::tuple(lower(subject.dns_name), subject.set_identifier, change.action != plan::Action::remove,
-                      subject.record_type);
-}
-
-Result<std::vector<plan::Change>> changes_of(const json::Value& value) {
-    std::vector<plan::Change> changes;
-    const std::pair<const char*, plan::Action> lists[] = {
-        {"create", plan::Action::create}, {"update", plan::Action::update}, {"delete", plan::Action::remove}};
-    for (const auto& [name, action] : lists) {
-        for (const auto& each : array_at(value, name)) {
-            auto change = change_of(each, action);
-            if (!change) return fail(change.error());
-            changes.push_back(std::move(*change));
-        }
-    }
-    std::stable_sort(changes.begin(), changes.end(),
-                     [](const auto& a, const auto& b) { return order_of(a) < order_of(b); });
-    return changes;
-}
-
 Result<PlanView> view_of(const json::Value& zone) {
     PlanView view;
-    auto changes = changes_of(zone);
+    auto changes = plan::changes_of_json(zone);
     if (!changes) return fail(changes.error());
     view.changes = std::move(*changes);
     if (const auto* held = json::find(zone, "held"); held != nullptr && held->is_object()) {
-        auto kept = changes_of(*held);
+        auto kept = plan::changes_of_json(*held);
         if (!kept) return fail(kept.error());
         view.held = std::move(*kept);
         view.held_message = fmt::format("{}: {}", json::string_at(*held, "reason"), json::string_at(*held, "message"));
     }
     if (const auto* ownership = json::find(zone, "ownership"); ownership != nullptr) {
-        auto texts = changes_of(*ownership);
+        auto texts = plan::changes_of_json(*ownership);
         if (!texts) return fail(texts.error());
         view.ownership = std::move(*texts);
     }

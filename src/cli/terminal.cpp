@@ -73,4 +73,12 @@ std::string printable(std::string_view text) {
     return out;
 }
 
+std::string percent_text(double share) {
+    auto text = fmt::format("{:.2f}", share * 100);
+    while (text.back() == '0') text.pop_back();
+    if (text.back() == '.') text.pop_back();
+    if (text == "0" && share > 0) return "<0.01%";
+    return text + "%";
+}
+
 }  // namespace fairlead::cli

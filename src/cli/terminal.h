@@ -32,6 +32,9 @@ Style style_of_word(std::string_view word);
 // Columns a text takes on a terminal: code points, not bytes. (East Asian wide characters count as one.)
 std::size_t display_width(std::string_view text);
 
+// "75%", "33.33%", "0.4%": as many digits as it takes, at most two behind the point.
+std::string percent_text(double share);
+
 // Server texts go through this before they reach a terminal: control characters could move the cursor or set the title.
 std::string printable(std::string_view text);
 

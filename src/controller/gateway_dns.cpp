@@ -10,15 +10,13 @@
 #include "control/finalizers.h"
 #include "controller/owned_record.h"
 #include "controller/status_json.h"
-#include "controller/zone_order.h"
-#include "gateway/guid.h"
+#include "controller/zone_facts.h"
 
 namespace fairlead::controller {
 
 namespace {
 
 constexpr std::size_t batch = 64;  // writes per turn; each waits for the disk
-constexpr std::size_t max_label = 63;
 constexpr std::chrono::milliseconds gather_wait{20};
 constexpr std::chrono::seconds trouble_wait{30};
 // A record has its conditions in a moment: nobody is told "nobody has looked" before this has passed.
@@ -80,13 +78,6 @@ std::optional<std::string> unready(const resource::DnsRecord& record) {
 
 }  // namespace
 
-std::string gateway_label_value(std::string_view gateway) {
-    if (gateway.size() <= max_label) return std::string(gateway);
-    std::string begin(gateway.substr(0, max_label - gateway::guid_length - 1));
-    while (!begin.empty() && (begin.back() == '-' || begin.back() == '.')) begin.pop_back();
-    return fmt::format("{}-{}", begin, gateway::short_guid(gateway));
-}
-
 GatewayDns::GatewayDns(control::Context& context, health::Monitor& monitor, lookup::Lookups& lookups)
     : context_(context),
       monitor_(monitor),
@@ -146,7 +137,7 @@ void GatewayDns::watch_all() {
                 continue;
             }
             gateways_.for_each([&](const std::string& key, const resource::Gateway& gateway) {
-                if (key_of(gateway.metadata.namespace_, gateway_label_value(gateway.metadata.name)) == label)
+                if (key_of(gateway.metadata.namespace_, gateway::gateway_label_value(gateway.metadata.name)) == label)
                     context_.enqueue_after(key, gather_wait);
             });
         }
@@ -168,7 +159,7 @@ GatewayDns::Turn GatewayDns::look(const control::Key& key) const {
         const auto* policy = policies_.get(name);
         (policy->metadata.deletion_timestamp.empty() ? turn.policies : turn.leaving).push_back(policy);
     }
-    for (const auto& name : records_of_.find(key_of(turn.namespace_, gateway_label_value(name_of(key))))) {
+    for (const auto& name : records_of_.find(key_of(turn.namespace_, gateway::gateway_label_value(name_of(key))))) {
         const auto stored = records_.get(name);
         auto record =
             stored ? decoded<resource::DnsRecord>(stored) : Result<resource::DnsRecord>(fail(Errc::not_found, ""));
@@ -178,26 +169,11 @@ GatewayDns::Turn GatewayDns::look(const control::Key& key) const {
 }
 
 std::vector<gateway::ZoneFacts> GatewayDns::zones_of(const std::string& namespace_) const {
-    struct Found {
-        bool elsewhere = false;
-        std::string created;
-        gateway::ZoneFacts facts;
-    };
-    std::vector<Found> found;
+    std::vector<const resource::ManagedZone*> zones;
     zones_.for_each([&](const std::string& key, const resource::ManagedZone& zone) {
-        if (namespace_of(key) != namespace_) return;
-        const auto apex = dns::Name::parse(zone.spec.domain_name);
-        if (!apex) return;
-        found.push_back({!is_builtin(zone.spec), zone.metadata.creation_timestamp, {zone.metadata.name, *apex}});
+        if (namespace_of(key) == namespace_) zones.push_back(&zone);
     });
-    // Of several zones with one domain: one that is built in, else the oldest; as those records that name none.
-    std::stable_sort(found.begin(), found.end(), [](const auto& a, const auto& b) {
-        return std::tie(a.elsewhere, a.created, a.facts.name) < std::tie(b.elsewhere, b.created, b.facts.name);
-    });
-    std::vector<gateway::ZoneFacts> facts;
-    facts.reserve(found.size());
-    for (auto& each : found) facts.push_back(std::move(each.facts));
-    return facts;
+    return zone_facts(zones);
 }
 
 void GatewayDns::decide(Turn& turn) {
@@ -298,7 +274,7 @@ Result<void> GatewayDns::write_record(Turn& turn, const gateway::WantedRecord& w
     resource::DnsRecord record;
     record.metadata.name = wanted.name;
     record.metadata.namespace_ = turn.namespace_;
-    record.metadata.labels.emplace(gateway::gateway_label, gateway_label_value(name_of(turn.key)));
+    record.metadata.labels.emplace(gateway::gateway_label, gateway::gateway_label_value(name_of(turn.key)));
     record.metadata.owner_references.push_back(controller_reference(policies_.kind(), (*policy)->metadata));
     record.spec = wanted.spec;
     const auto id = control::object_id(records_.kind(), key);

@@ -84,7 +84,4 @@ private:
     GatewayMetrics figures_;
 };
 
-// The value of gateway_label for a Gateway: labels are shorter than names may be.
-std::string gateway_label_value(std::string_view gateway);
-
 }  // namespace fairlead::controller

@@ -53,6 +53,12 @@ struct Pin {
 
 }  // namespace
 
+dns::Place ZoneInfo::place_of(const dns::GeoCode& code) const {
+    const Pin places(places_);
+    const auto client = find_client(code.text(), places.value.get());
+    return client ? client->place : dns::Place{};
+}
+
 Result<net::Response> ZoneInfo::explain(const std::map<std::string, std::string>& parameters) const {
     const auto text = parameter(parameters, "name");
     if (text.empty()) return fail(Errc::invalid, "name", "is required: the name to explain");

@@ -28,6 +28,8 @@ public:
     Result<net::Response> explain(const std::map<std::string, std::string>& parameters) const;
     // `path`: /dns/zones/ZONE/export. Errors: invalid, not_found, unavailable (too many at a time).
     Result<net::Response> export_zone(std::string_view path) const;
+    // Where somebody is of whom only the code is known, as far as the data of places tells.
+    [[nodiscard]] dns::Place place_of(const dns::GeoCode& code) const;
 
 private:
     dnsserver::ZoneSet& zones_;

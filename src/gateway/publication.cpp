@@ -12,6 +12,7 @@ namespace fairlead::gateway {
 namespace {
 
 constexpr std::string_view default_prefix = "default.lb-";
+constexpr std::size_t max_label = 63;  // bytes of a label's value
 constexpr std::string_view attribute_prefix = "clusters.kuadrant.io/";
 
 bool is_kept(const resource::DnsEndpoint& endpoint) { return endpoint.labels.contains(std::string(until_label)); }
@@ -127,6 +128,13 @@ private:
 };
 
 }  // namespace
+
+std::string gateway_label_value(std::string_view gateway) {
+    if (gateway.size() <= max_label) return std::string(gateway);
+    std::string begin(gateway.substr(0, max_label - guid_length - 1));
+    while (!begin.empty() && (begin.back() == '-' || begin.back() == '.')) begin.pop_back();
+    return fmt::format("{}-{}", begin, short_guid(gateway));
+}
 
 Publication publication(GatewayWorld world) { return Publisher(world).build(); }
 

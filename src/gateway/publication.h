@@ -6,6 +6,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/clock.h"
@@ -18,6 +19,8 @@ namespace fairlead::gateway {
 
 // On every DNSRecord that is made for a Gateway: its name.
 inline constexpr std::string_view gateway_label = "fairlead.dev/gateway";
+// Its value for a Gateway: labels are shorter than names may be.
+std::string gateway_label_value(std::string_view gateway);
 // On a Cluster: "True" when nothing was heard of it for longer than its grace period.
 inline constexpr std::string_view stale_condition = "Stale";
 

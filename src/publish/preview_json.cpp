@@ -1,6 +1,7 @@
 #include "publish/preview_json.h"
 
 #include "base/text.h"
+#include "plan/change_json.h"
 #include "plan/endpoint_json.h"
 
 namespace fairlead::publish {
@@ -9,61 +10,12 @@ namespace {
 
 json::Value text(std::string_view value) { return json::Value(valid_utf8(value)); }
 
-json::Value change_json(const plan::Change& change) {
-    json::Object object;
-    if (change.action == plan::Action::update) {
-        object["old"] = plan::endpoint_json(*change.before);
-        object["new"] = plan::endpoint_json(*change.after);
-        json::Array differences;
-        for (const auto& difference : change.differences) {
-            json::Object each;
-            each["field"] = text(difference.field);
-            each["old"] = text(difference.before);
-            each["new"] = text(difference.after);
-            differences.push_back(std::move(each));
-        }
-        object["differences"] = std::move(differences);
-    } else {
-        object["endpoint"] = plan::endpoint_json(change.subject());
-    }
-    object["reason"] = text(change.reason);
-    object["message"] = text(change.message);
-    return object;
-}
-
-void add_changes(json::Object& object, const std::vector<const plan::Change*>& changes) {
-    json::Array creates, updates, deletes;
-    for (const auto* change : changes) {
-        switch (change->action) {
-            case plan::Action::create:
-                creates.push_back(change_json(*change));
-                break;
-            case plan::Action::update:
-                updates.push_back(change_json(*change));
-                break;
-            case plan::Action::remove:
-                deletes.push_back(change_json(*change));
-                break;
-        }
-    }
-    object["create"] = std::move(creates);
-    object["update"] = std::move(updates);
-    object["delete"] = std::move(deletes);
-}
-
-std::vector<const plan::Change*> pointers(const std::vector<plan::Change>& changes) {
-    std::vector<const plan::Change*> list;
-    list.reserve(changes.size());
-    for (const auto& change : changes) list.push_back(&change);
-    return list;
-}
-
 json::Object held_json(const plan::Guarded& guarded) {
     json::Object held;
     held["digest"] = text(guarded.digest);
     held["reason"] = text(guarded.reason);
     held["message"] = text(guarded.message);
-    add_changes(held, pointers(guarded.held));
+    plan::add_changes(held, guarded.held);
     return held;
 }
 
@@ -80,7 +32,7 @@ json::Value preview_json(const Preview& preview) {
     zone["dryRun"] = order.dry_run;
     zone["readAt"] = preview.read_at ? json::Value(rfc3339(*preview.read_at)) : json::Value();
     zone["error"] = text(preview.error);
-    add_changes(zone, pointers(preview.guarded.go.changes));
+    plan::add_changes(zone, preview.guarded.go.changes);
     json::Array skipped;
     for (const auto& skip : preview.guarded.go.skipped) {
         json::Object each;
@@ -98,7 +50,7 @@ json::Value preview_json(const Preview& preview) {
         }
     }
     json::Object texts;
-    add_changes(texts, ownership);
+    plan::add_changes(texts, ownership);
     zone["ownership"] = std::move(texts);
     json::Array failed;
     for (const auto& [name, message] : preview.failed) {
