@@ -68,6 +68,7 @@ BANNED = [
     (r"\bdynamic_cast\s*<", "a virtual function or a variant", r"^$"),
     (r"\bstd::(stoi|stol|stoul|stoll|atoi)\b", "parse_int", r"^$"),
     (r"\busing namespace std;", "qualified names", r"^$"),
+    (r"\b(?:struct|class|enum|auto|using|define|const|int|bool|void)\s+(?:_[A-Z]\w*|\w*__\w*)\s*[=;({:]", "a name that is not reserved", r"^$"),
 ]
 
 # A hard stop well above what style.md asks for (150 and 500): past it a file certainly has a second subject.
