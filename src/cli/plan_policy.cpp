@@ -67,12 +67,13 @@ private:
         auto changes = plan::changes_of_json(host);
         if (!changes) return fail(changes.error());
         // From the host down to the addresses.
-        const auto depth = [](const plan::Change& change) {
-            const auto& name = change.subject().dns_name;
-            return std::count(name.begin(), name.end(), '.');
+        const auto level = [](const plan::Change& change) {
+            const auto& subject = change.subject();
+            const auto dots = std::count(subject.dns_name.begin(), subject.dns_name.end(), '.');
+            return std::pair(dots, subject.record_type != "CNAME");
         };
         std::stable_sort(changes->begin(), changes->end(),
-                         [&](const auto& a, const auto& b) { return depth(a) < depth(b); });
+                         [&](const auto& a, const auto& b) { return level(a) < level(b); });
         out_ += changes_text(*changes, terminal_);
         for (const auto& kept : array_at(host, "kept")) {
             const auto* endpoint = json::find(kept, "endpoint");
