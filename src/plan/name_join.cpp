@@ -3,60 +3,22 @@
 #include <algorithm>
 #include <array>
 #include <bit>
-#include <cstring>
+
+#include "plan/name_hash.h"
 
 namespace fairlead::plan {
 namespace {
 
 constexpr std::size_t block = 32;  // names that are looked up side by side: memory answers many as fast as one
 
-const std::string& name_of(const dns::Endpoint& endpoint) { return endpoint.dns_name; }
-const std::string& name_of(const Desired& desired) { return desired.endpoint.dns_name; }
-
-// Both halves of a product depend on all bits of both factors.
-std::uint64_t mix(std::uint64_t a, std::uint64_t b) {
-    __extension__ using Wide = unsigned __int128;
-    const auto product = static_cast<Wide>(a) * b;
-    return static_cast<std::uint64_t>(product) ^ static_cast<std::uint64_t>(product >> 64U);
-}
-
-template <class Word>
-std::uint64_t word_at(const char* bytes) {
-    Word word = 0;
-    std::memcpy(&word, bytes, sizeof(word));
-    return word;
-}
-
-// For names of some ten bytes twice as fast as the standard one, which is half of what the join computes. Never leaves
-// the process.
-std::uint64_t hash_of(std::string_view name) {
-    constexpr std::uint64_t first = 0x9e3779b97f4a7c15U, second = 0xd6e8feb86659fd93U;
-    std::uint64_t hash = name.size() * first;
-    const char* end = name.data() + name.size();
-    std::uint64_t low = 0, high = 0;  // of what is left at the end; long names take some bytes twice
-    if (name.size() >= 16) {
-        for (const char* at = name.data(); end - at > 16; at += 16) {
-            hash = mix(word_at<std::uint64_t>(at) ^ second ^ hash, word_at<std::uint64_t>(at + 8) ^ first);
-        }
-        low = word_at<std::uint64_t>(end - 16);
-        high = word_at<std::uint64_t>(end - 8);
-    } else if (name.size() >= 8) {
-        low = word_at<std::uint64_t>(name.data());
-        high = word_at<std::uint64_t>(end - 8);
-    } else if (name.size() >= 4) {
-        low = word_at<std::uint32_t>(name.data());
-        high = word_at<std::uint32_t>(end - 4);
-    } else {
-        for (const char c : name) low = low << 8U | static_cast<unsigned char>(c);
-    }
-    return mix(mix(low ^ second ^ hash, high ^ first), second);
-}
+const std::string& name_of(const dns::Endpoint* endpoint) { return endpoint->dns_name; }
+const std::string& name_of(const Desired* desired) { return desired->endpoint.dns_name; }
 
 std::uint32_t tag_of(std::uint64_t hash) { return static_cast<std::uint32_t>(hash >> 32U); }
 
 }  // namespace
 
-NameJoin::NameJoin(std::span<const dns::Endpoint> present, std::span<const Desired> desired) {
+NameJoin::NameJoin(std::span<const dns::Endpoint* const> present, std::span<const Desired* const> desired) {
     const auto items = present.size() + desired.size();
     slots_.resize(std::bit_ceil(items + items / 2 + 2), no_item);
     groups_.reserve(std::max(present.size(), desired.size()));
@@ -82,12 +44,13 @@ std::uint32_t NameJoin::group_of(std::string_view name, std::uint64_t hash) {
 }
 
 NameGroup* NameJoin::find(std::string_view normal_name) {
-    const auto at = slot(normal_name, hash_of(normal_name));
+    const auto at = slot(normal_name, name_hash(normal_name));
     return at == no_item ? nullptr : &groups_[at];
 }
 
 template <class Item>
-void NameJoin::add(std::span<const Item> items, std::vector<std::uint32_t>& next, std::uint32_t NameGroup::*last) {
+void NameJoin::add(std::span<const Item* const> items, std::vector<std::uint32_t>& next,
+                   std::uint32_t NameGroup::*last) {
     struct Hashed {
         std::string_view name;
         std::uint64_t hash = 0;
@@ -113,7 +76,7 @@ void NameJoin::add(std::span<const Item> items, std::vector<std::uint32_t>& next
                 hashed[i] = {name, 0, expected++, true};
                 continue;
             }
-            hashed[i] = {name, hash_of(name), no_item, false};
+            hashed[i] = {name, name_hash(name), no_item, false};
             __builtin_prefetch(&slots_[hashed[i].hash & mask]);
         }
         for (std::size_t i = 0; i < count; ++i) {

@@ -25,7 +25,7 @@ struct NameGroup {
 
 class NameJoin {
 public:
-    NameJoin(std::span<const dns::Endpoint> present, std::span<const Desired> desired);
+    NameJoin(std::span<const dns::Endpoint* const> present, std::span<const Desired* const> desired);
 
     [[nodiscard]] std::vector<NameGroup>& groups() { return groups_; }
     [[nodiscard]] const std::vector<NameGroup>& groups() const { return groups_; }
@@ -39,7 +39,7 @@ private:
     std::uint32_t& slot(std::string_view name, std::uint64_t hash);
     std::uint32_t group_of(std::string_view name, std::uint64_t hash);
     template <class Item>
-    void add(std::span<const Item> items, std::vector<std::uint32_t>& next, std::uint32_t NameGroup::*last);
+    void add(std::span<const Item* const> items, std::vector<std::uint32_t>& next, std::uint32_t NameGroup::*last);
 
     NormalNames names_;
     std::vector<NameGroup> groups_;

@@ -9,6 +9,7 @@
 #include "plan/judge.h"
 #include "plan/name_join.h"
 #include "plan/targets.h"
+#include "plan/unchanged.h"
 
 namespace fairlead::plan {
 namespace {
@@ -16,39 +17,37 @@ namespace {
 constexpr std::size_t max_known_types = 16;  // more than DNS has in use
 constexpr std::size_t max_quiet = 8;  // sets of one name that are compared pair by pair before the judge is asked
 
-// Names whose records are fetched from memory while earlier ones are compared: first the endpoints, then what they
-// point to. Wishes come in another order than records, so each would be waited for otherwise.
-constexpr std::size_t far_ahead = 24, near_ahead = 10;
-constexpr std::size_t cache_line = 64;
-
-void fetch(const dns::Endpoint& endpoint) {
-    const auto* bytes = static_cast<const char*>(static_cast<const void*>(&endpoint));
-    for (std::size_t at = 0; at < sizeof(endpoint); at += cache_line) __builtin_prefetch(bytes + at);
-}
-
 class Planner {
 public:
     Planner(std::span<const dns::Endpoint> present, std::span<const Desired> desired, const Options& options)
-        : present_(present), desired_(desired), options_(options), join_(present, desired) {
+        : first_(desired.data()), options_(options) {
         read_orders();
+        Unchanged unchanged(present, desired, [this](std::string_view name, const dns::Endpoint& endpoint) {
+            return managed(endpoint.record_type) && ours(endpoint) && judged(name);
+        });
+        for (const auto& [name, orders] : orders_) unchanged.leave(name);
+        for (const auto& name : unsure_) unchanged.leave(name);
+        owned_ = unchanged.owned();
+        present_ = unchanged.other_present();
+        desired_ = unchanged.other_desired();
     }
 
     Plan run() {
         Plan plan;
-        auto& groups = join_.groups();
+        plan.owned = owned_;
+        NameJoin join(present_, desired_);
+        mark_special(join);
+        const auto& groups = join.groups();
         std::vector<std::uint32_t> loud;  // where there is anything to say
         for (std::uint32_t i = 0; i < groups.size(); ++i) {
-            if (i + far_ahead < groups.size()) fetch_items(groups[i + far_ahead]);
-            if (i + near_ahead < groups.size()) fetch_parts(groups[i + near_ahead]);
-            plan.owned += owned(groups[i]);
-            if (!quiet(groups[i])) loud.push_back(i);
+            if (!quiet(groups[i], join)) loud.push_back(i);
         }
         std::sort(loud.begin(), loud.end(),
                   [&](std::uint32_t a, std::uint32_t b) { return groups[a].name < groups[b].name; });
-        Judge judge(options_, desired_.data(), plan);
+        Judge judge(options_, first_, plan);
         NameCase name;
         for (const auto i : loud) {
-            fill(groups[i], name);
+            fill(groups[i], join, name);
             judge.judge(name);
         }
         return plan;
@@ -56,20 +55,9 @@ public:
 
 private:
     void read_orders();
-    void fill(const NameGroup& group, NameCase& name) const;
-    [[nodiscard]] std::size_t owned(const NameGroup& group);
-    [[nodiscard]] bool quiet(const NameGroup& group);
-    void fetch_items(const NameGroup& group) const {
-        if (group.present != no_item) fetch(present_[group.present]);
-        if (group.desired != no_item) fetch(desired_[group.desired].endpoint);
-    }
-    void fetch_parts(const NameGroup& group) const {
-        if (group.present != no_item) {
-            __builtin_prefetch(present_[group.present].targets.data());
-            __builtin_prefetch(present_[group.present].labels.data());
-        }
-        if (group.desired != no_item) __builtin_prefetch(desired_[group.desired].endpoint.targets.data());
-    }
+    void mark_special(NameJoin& join) const;
+    void fill(const NameGroup& group, const NameJoin& join, NameCase& name) const;
+    [[nodiscard]] bool quiet(const NameGroup& group, const NameJoin& join);
     // managed_type with a memory: there are few types and many records.
     [[nodiscard]] bool managed(std::string_view type) {
         for (const auto& [known, managed] : types_) {
@@ -82,18 +70,20 @@ private:
     [[nodiscard]] bool ours(const dns::Endpoint& endpoint) const {
         return options_.owner.empty() || label_of(endpoint, owner_label) == options_.owner;
     }
-    [[nodiscard]] bool judged(const NameGroup& group) const {
-        return options_.filter.empty() || options_.filter.matches_normal(group.name);
+    [[nodiscard]] bool judged(std::string_view name) const {
+        return options_.filter.empty() || options_.filter.matches_normal(name);
     }
     [[nodiscard]] bool matches(const dns::Endpoint& there, const dns::Endpoint& wanted) const {
         return there.record_type == wanted.record_type && there.set_identifier == wanted.set_identifier &&
                ours(there) && !needs_update(there, wanted);
     }
 
-    std::span<const dns::Endpoint> present_;
-    std::span<const Desired> desired_;
+    // What differs, or may: all that the rest is about.
+    std::vector<const dns::Endpoint*> present_;
+    std::vector<const Desired*> desired_;
+    std::size_t owned_ = 0;  // of all records
+    const Desired* first_;   // of all wishes
     const Options& options_;
-    NameJoin join_;
     std::map<std::string, NameOrders, std::less<>> orders_;  // by normal name
     std::set<std::string, std::less<>> unsure_;
     std::vector<std::pair<std::string, bool>> types_;  // that were asked for, and whether they are managed
@@ -113,49 +103,43 @@ void Planner::read_orders() {
         }
     }
     for (const auto& name : options_.unsure_names) unsure_.insert(normal_name(name));
+}
+
+void Planner::mark_special(NameJoin& join) const {
     for (const auto& [name, of_name] : orders_) {
-        if (auto* group = join_.find(name)) group->special = true;
+        if (auto* group = join.find(name)) group->special = true;
     }
     for (const auto& name : unsure_) {
-        if (auto* group = join_.find(name)) group->special = true;
+        if (auto* group = join.find(name)) group->special = true;
     }
 }
 
-std::size_t Planner::owned(const NameGroup& group) {
-    if (group.present == no_item || !judged(group)) return 0;
-    std::size_t count = 0;
-    for (auto i = group.present; i != no_item; i = join_.next_present(i)) {
-        count += managed(present_[i].record_type) && ours(present_[i]) ? 1 : 0;
-    }
-    return count;
-}
-
-// Whether all that is wanted is there and ours, and nothing else: most names, most of the time. Says no when in doubt.
-bool Planner::quiet(const NameGroup& group) {
+// Whether all that is wanted is there and ours, and nothing else, if perhaps in other words. Says no when in doubt.
+bool Planner::quiet(const NameGroup& group, const NameJoin& join) {
     if (group.special) return false;
     if (group.desired == no_item) {
         // What nobody wants and is not ours to judge needs no word.
-        for (auto i = group.present; i != no_item; i = join_.next_present(i)) {
-            if (managed(present_[i].record_type)) return !judged(group);
+        for (auto i = group.present; i != no_item; i = join.next_present(i)) {
+            if (managed(present_[i]->record_type)) return !judged(group.name);
         }
         return true;
     }
-    if (group.present == no_item || !judged(group)) return false;
+    if (group.present == no_item || !judged(group.name)) return false;
     std::size_t there = 0, wanted = 0;
     unsigned taken = 0;
-    for (auto i = group.present; i != no_item; i = join_.next_present(i)) {
+    for (auto i = group.present; i != no_item; i = join.next_present(i)) {
         if (++there > max_quiet) return false;
     }
-    const bool plain = present_[group.present].set_identifier.empty();
-    for (auto d = group.desired; d != no_item; d = join_.next_desired(d)) {
-        const auto& wish = desired_[d].endpoint;
+    const bool plain = present_[group.present]->set_identifier.empty();
+    for (auto d = group.desired; d != no_item; d = join.next_desired(d)) {
+        const auto& wish = desired_[d]->endpoint;
         if (++wanted > there || !managed(wish.record_type)) return false;
         // Sets that exclude each other are the judge's.
         if (there > 1 && (wish.record_type == "CNAME" || wish.set_identifier.empty() != plain)) return false;
         unsigned bit = 1;
         auto p = group.present;
-        for (; p != no_item; p = join_.next_present(p), bit <<= 1U) {
-            if ((taken & bit) == 0 && matches(present_[p], wish)) break;
+        for (; p != no_item; p = join.next_present(p), bit <<= 1U) {
+            if ((taken & bit) == 0 && matches(*present_[p], wish)) break;
         }
         if (p == no_item) return false;
         taken |= bit;
@@ -163,7 +147,7 @@ bool Planner::quiet(const NameGroup& group) {
     return wanted == there;
 }
 
-void Planner::fill(const NameGroup& group, NameCase& name) const {
+void Planner::fill(const NameGroup& group, const NameJoin& join, NameCase& name) const {
     name.name = group.name;
     name.valid = dns::Name::parse(group.name).has_value();
     name.unsure = group.special && unsure_.contains(group.name);
@@ -173,8 +157,8 @@ void Planner::fill(const NameGroup& group, NameCase& name) const {
     if (group.special) {
         if (const auto at = orders_.find(group.name); at != orders_.end()) name.orders = &at->second;
     }
-    for (auto i = group.present; i != no_item; i = join_.next_present(i)) name.present.push_back(&present_[i]);
-    for (auto i = group.desired; i != no_item; i = join_.next_desired(i)) name.desired.push_back(&desired_[i]);
+    for (auto i = group.present; i != no_item; i = join.next_present(i)) name.present.push_back(present_[i]);
+    for (auto i = group.desired; i != no_item; i = join.next_desired(i)) name.desired.push_back(desired_[i]);
 }
 
 }  // namespace

@@ -592,6 +592,43 @@ INSTANTIATE_TEST_SUITE_P(Plan, Names,
                                          NameRow{"Bücher.example", "xn--bcher-kva.example"}, NameRow{".", "."},
                                          NameRow{"A..b", "a..b"}, NameRow{"a\\.B.x", "a\\.b.x"}));
 
+// Many names, of which most are as they should be: with one set, with several, with more than can be compared in short.
+TEST(Plan, FindsWhatDiffersInLongListsInAnyOrder) {
+    std::vector<dns::Endpoint> present;
+    std::vector<Desired> desired;
+    Lines expected;
+    const auto add = [&](int i, const std::string& set, const std::string& address) {
+        const auto name = fmt::format("n{:03}.x", i);
+        present.push_back(endpoint({name, "A", "192.0.2.1", set, "me", {}, 60, {}}));
+        desired.push_back({endpoint({name, "A", address, set, {}, {}, 60, {}}), {}});
+        if (address == "192.0.2.1") return;
+        expected.push_back(
+            fmt::format("~ A {}{} 192.0.2.1 -> {} Differs", name, set.empty() ? "" : " [" + set + "]", address));
+    };
+    for (int i = 0; i < 300; ++i) {
+        const int sets = i % 5;  // none: one without identifier
+        if (sets == 0) add(i, "", i % 7 == 0 ? "192.0.2.9" : "192.0.2.1");
+        for (int set = 1; set <= sets; ++set) {
+            add(i, fmt::format("{}/{}", std::string(i % 11 == 0 ? 300 : 1, 's'), set),
+                i % 7 == 0 && set == 2 ? "192.0.2.9" : "192.0.2.1");
+        }
+    }
+    std::sort(expected.begin(), expected.end());
+    for (int turn = 0; turn < 3; ++turn) {
+        const auto made = plan(present, desired, owner("me"));
+        auto found = lines(made);
+        std::sort(found.begin(), found.end());
+        EXPECT_EQ(found, expected) << turn;
+        EXPECT_EQ(made.owned, present.size());
+        std::rotate(desired.begin(), desired.begin() + 37, desired.end());
+        if (turn == 1) std::reverse(desired.begin(), desired.end());
+    }
+    desired.pop_back();
+    EXPECT_EQ(plan(present, desired, owner("me")).count(Action::remove), 1U) << "one that nobody wants any more";
+    desired.push_back(desired.back());
+    EXPECT_EQ(plan(present, desired, owner("me")).skipped.size(), 1U) << "one that is wanted twice";
+}
+
 TEST(Plan, ManySetsOfOneNameTakeLinearTime) {
     std::vector<dns::Endpoint> present;
     std::vector<Desired> desired;
