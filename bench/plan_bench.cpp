@@ -129,7 +129,7 @@ Round round_of(std::size_t count, const std::vector<Desired>& desired, const Opt
         const auto has_listed = spent();
         const auto read = registry->read(std::move(listed));
         const auto has_read = spent();
-        const auto made = plan(read.records, desired, options);
+        const auto made = plan(read.records(), desired, options);
         each = {has_listed - began, has_read - has_listed, spent() - has_read};
         expect(made.empty() && made.owned == count, "the round finds changes");
     }

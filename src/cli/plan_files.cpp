@@ -166,11 +166,11 @@ Result<PlanView> view_by_texts(const PlanOptions& options, std::vector<dns::Endp
     if (!registry) return fail(registry.error());
     for (auto& each : listed) each.labels.clear();  // the texts say it
     const auto read = registry->read(std::move(listed));
-    auto made = plan::plan(read.records, desired, settings);
+    auto made = plan::plan(read.records(), desired, settings);
     PlanView view;
     view.by_texts = true;
     view.skipped = std::move(made.skipped);
-    view.problems = read.problems;
+    view.problems = read.problems();
     for (auto& group : registry->complete(made.changes, read, &view.skipped)) {
         std::move(group.changes.begin(), group.changes.end(), std::back_inserter(view.changes));
         std::move(group.ownership.begin(), group.ownership.end(), std::back_inserter(view.ownership));

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "dns/labels.h"
 #include "dns/name.h"
 #include "dns/record_type.h"
 #include "dns/zone.h"
@@ -26,18 +27,13 @@ struct Property {
     bool operator==(const Property&) const = default;
 };
 
-struct Label {
-    std::string key, value;
-    bool operator==(const Label&) const = default;
-};
-
 struct Endpoint {
     std::string dns_name, record_type;
     std::optional<std::int64_t> ttl;
     std::string set_identifier;
     std::vector<Property> properties;  // those that are not ours (other providers') are ignored
     std::vector<std::string> targets;
-    std::vector<Label> labels;  // by key; what the planner knows about it ("owner", "resource"), never served
+    Labels labels;  // what the planner knows about it ("owner", "resource"), never served
     bool operator==(const Endpoint&) const = default;
 };
 

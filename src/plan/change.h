@@ -18,7 +18,7 @@ inline constexpr std::size_t no_index = static_cast<std::size_t>(-1);
 
 // "" if there is none.
 std::string_view label_of(const dns::Endpoint& endpoint, std::string_view key);
-void set_label(dns::Endpoint& endpoint, std::string_view key, std::string value);
+void set_label(dns::Endpoint& endpoint, std::string_view key, std::string_view value);
 
 // A record set that somebody wants, and who: the order of claimants is the order of precedence.
 struct Desired {

@@ -10,9 +10,6 @@ namespace {
 
 bool age_known(const Desired& desired) { return desired.source.created != 0 || !desired.source.guest; }
 
-bool label_less(const dns::Label& a, const dns::Label& b) {
-    return std::tie(a.key, a.value) < std::tie(b.key, b.value);
-}
 bool property_less(const dns::Property& a, const dns::Property& b) {
     return std::tie(a.name, a.value) < std::tie(b.name, b.value);
 }
@@ -32,8 +29,7 @@ bool ordered(const Desired& a, const Desired& b) {
         return left < right;
     }
     if (x.labels != y.labels) {
-        return std::lexicographical_compare(x.labels.begin(), x.labels.end(), y.labels.begin(), y.labels.end(),
-                                            label_less);
+        return std::lexicographical_compare(x.labels.begin(), x.labels.end(), y.labels.begin(), y.labels.end());
     }
     return std::lexicographical_compare(x.properties.begin(), x.properties.end(), y.properties.begin(),
                                         y.properties.end(), property_less);

@@ -63,20 +63,21 @@ Result<void> take_ttl(const json::Object& object, std::string_view at, std::opti
     return {};
 }
 
-Result<void> take_labels(const json::Object& object, std::string_view at, std::vector<dns::Label>& out) {
+Result<void> take_labels(const json::Object& object, std::string_view at, dns::Labels& out) {
     const auto* value = member(object, "labels");
     if (value == nullptr) return {};
     if (!value->is_object()) return wrong_kind(at, ".labels", *value, "an object of strings");
     const auto& labels = value->get_object();
-    out.reserve(labels.size());
+    std::vector<dns::Label> views;
+    views.reserve(labels.size());
     for (const auto& label : labels) {
         const std::string_view key(label.key().data(), label.key().size());
         if (!label.value().is_string()) {
             return wrong_kind(at, fmt::format(".labels[{}]", key), label.value(), "a string");
         }
-        out.push_back({std::string(key), std::string(json::view(label.value().get_string()))});
+        views.push_back({key, json::view(label.value().get_string())});
     }
-    std::sort(out.begin(), out.end(), [](const auto& a, const auto& b) { return a.key < b.key; });
+    out = dns::Labels::of(views);
     return {};
 }
 

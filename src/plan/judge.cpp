@@ -175,7 +175,7 @@ void Judge::give_away(const OwnershipOrder& order) {
         change.action = Action::update;
         change.before = change.after = *each.endpoint;
         if (release) {
-            std::erase_if(change.after->labels, [](const dns::Label& label) { return label.key == owner_label; });
+            change.after->labels.erase(owner_label);
         } else {
             set_label(*change.after, owner_label, order.other);
         }

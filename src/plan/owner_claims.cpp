@@ -45,14 +45,14 @@ void ClaimReader::look(std::string_view name, const dns::Endpoint& record, bool 
         std::string_view entry;
         switch (text.form) {
             case TextForm::shared:
-                if (!affixed && find_entry(text.records, record.record_type, record.set_identifier, entry)) {
+                if (!affixed && find_entry(text.records(), record.record_type, record.set_identifier, entry)) {
                     rank = rank_named;
                 }
                 break;
             case TextForm::typed:
                 if (index_.set(text).set_identifier != record.set_identifier) break;
-                if (text.type == record.record_type) rank = rank_named;
-                if (text.type == "CNAME" && is_alias_address(record)) rank = rank_alias;
+                if (text.type() == record.record_type) rank = rank_named;
+                if (text.type() == "CNAME" && is_alias_address(record)) rank = rank_alias;
                 break;
             case TextForm::legacy:
                 if (index_.set(text).set_identifier != record.set_identifier) break;

@@ -12,9 +12,9 @@
 namespace fairlead::plan {
 namespace {
 
-std::vector<dns::Label> other_labels(const dns::Endpoint& endpoint) {
+dns::Labels other_labels(const dns::Endpoint& endpoint) {
     auto labels = endpoint.labels;
-    std::erase_if(labels, [](const dns::Label& label) { return label.key == owner_label; });
+    labels.erase(owner_label);
     return labels;
 }
 
@@ -54,7 +54,7 @@ void OwnerCompletion::look_at(const std::map<std::string, OwnerGroup>& groups, c
             present_.want(name);
             for (auto& place : registry_.written_names(name)) present_.want(std::move(place));
             each_text(name, [&](const IndexedText& text) {
-                if (text.form == TextForm::typed) present_.want(fmt::format("{}-{}", lower(text.type), text.name));
+                if (text.form == TextForm::typed) present_.want(fmt::format("{}-{}", lower(text.type()), text.name));
             });
         }
     }
@@ -78,9 +78,9 @@ std::string OwnerCompletion::claimed_by_other(const Change& change) const {
         if (text.owner.empty() || text.owner == options_.owner) return;
         std::string_view entry;
         const bool names_it = text.form == TextForm::shared
-                                  ? find_entry(text.records, record.record_type, record.set_identifier, entry)
+                                  ? find_entry(text.records(), record.record_type, record.set_identifier, entry)
                                   : text.form == TextForm::typed &&
-                                        equal_ignoring_case(text.type, record.record_type) &&
+                                        equal_ignoring_case(text.type(), record.record_type) &&
                                         index_.set(text).set_identifier == record.set_identifier;
         if (names_it && (claimant.empty() || text.owner < claimant)) claimant = text.owner;
     });
@@ -182,8 +182,8 @@ void OwnerCompletion::take_from(const std::string& owner, const OwnedEndpoint& r
             return;
         }
         if (set.set_identifier != endpoint.set_identifier) return;
-        const bool named = text.form == TextForm::typed &&
-                           (text.type == endpoint.record_type || (text.type == "CNAME" && is_alias_address(endpoint)));
+        const bool named = text.form == TextForm::typed && (text.type() == endpoint.record_type ||
+                                                            (text.type() == "CNAME" && is_alias_address(endpoint)));
         const bool unused = text.form == TextForm::legacy &&
                             std::none_of(records.begin(), records.end(), [&](const OwnedEndpoint& other) {
                                 return other.owner == owner && other.name == record.name;
@@ -214,7 +214,9 @@ OwnerResult<void> OwnerCompletion::give_to(const OwnedEndpoint& record, OwnerDra
             return false;
         }
         for (auto& entry : *parsed->records) {
-            entry.labels.insert(entry.labels.end(), parsed->labels.begin(), parsed->labels.end());
+            std::vector<dns::Label> labels(parsed->labels.begin(), parsed->labels.end());
+            labels.insert(labels.end(), entry.labels.begin(), entry.labels.end());
+            entry.labels = dns::Labels::of(labels);
             entries.push_back(std::move(entry));
         }
         return true;
@@ -264,11 +266,12 @@ bool OwnerCompletion::may_be_anothers(const IndexedText& text) const {
     if (first_label(text.name) == options_.wildcard_replacement) names.push_back(with_first_label(text.name, "*"));
     for (const auto& name : names) {
         for (const auto* record : present_.at(name).records) {
-            const bool typed = record->record_type == text.type || (text.type == "CNAME" && is_alias_address(*record));
+            const bool typed =
+                record->record_type == text.type() || (text.type() == "CNAME" && is_alias_address(*record));
             if (typed && record->set_identifier == identifier) return false;
         }
     }
-    return !present_.at(fmt::format("{}-{}", lower(text.type), text.name)).records.empty();
+    return !present_.at(fmt::format("{}-{}", lower(text.type()), text.name)).records.empty();
 }
 
 std::vector<const IndexedText*> OwnerCompletion::outdated(const OwnerGroup& group, std::vector<WantedText>& wanted,

@@ -49,7 +49,7 @@ public:
                     Random& random)
         : registry_(registry),
           options_(registry.options()),
-          index_(present.ownership, affixes, options_.encryption_key),
+          index_(present.ownership(), affixes, options_.encryption_key),
           random_(random) {}
 
     [[nodiscard]] const OwnerIndex& index() const { return index_; }

@@ -9,11 +9,11 @@ namespace fairlead::plan {
 void PresentNames::fill(const Registry::Read& present) {
     if (names_.empty()) return;
     NormalNames normal;
-    for (const auto& record : present.records) {
+    for (const auto& record : present.records()) {
         const auto found = names_.find(normal(record.dns_name).text);
         if (found != names_.end()) found->second.records.push_back(&record);
     }
-    for (const auto& set : present.ownership) {
+    for (const auto& set : present.ownership()) {
         const auto found = names_.find(normal(set.dns_name).text);
         if (found != names_.end()) found->second.ownership.push_back(&set);
     }

@@ -4,6 +4,7 @@
 
 #include "base/text.h"
 #include "plan/crypt.h"
+#include "plan/name_hash.h"
 
 namespace fairlead::plan {
 
@@ -11,7 +12,6 @@ OwnerIndex::OwnerIndex(std::span<const dns::Endpoint> sets, std::span<const Affi
                        std::string_view encryption_key, Lookup lookup)
     : sets_(sets) {
     texts_.reserve(sets.size());
-    labels_.reserve(sets.size());
     for (std::uint32_t set = 0; set < sets.size(); ++set) {
         for (std::uint32_t target = 0; target < sets[set].targets.size(); ++target) {
             add_target(set, target, affixes, encryption_key);
@@ -48,17 +48,17 @@ void OwnerIndex::add_target(std::uint32_t set, std::uint32_t target, std::span<c
     }
     if (!text.encrypted && plain.data() == scratch.data()) plain = made_.emplace_back(plain);
     if (!read_owner_fields(plain, fields_)) return;
+    text.plain = plain;
     text.owner = fields_.owner;
-    text.labels = static_cast<std::uint32_t>(labels_.size());
     if (fields_.listed) {
         text.form = TextForm::shared;
-        text.records = fields_.records;
+        text.detail = fields_.records;
         auto name = fields_.name;
         if (name.find('%') != std::string_view::npos) {
             name = made_.emplace_back(percent_decode(name, false).value_or(std::string(name)));
         }
         text.name = normal_(name).text;
-        add(text, fields_);
+        texts_.push_back(text);
         return;
     }
     const auto place = normal_(sets_[set].dns_name).text;
@@ -66,23 +66,17 @@ void OwnerIndex::add_target(std::uint32_t set, std::uint32_t target, std::span<c
         const auto reading = read_place(affix, place, made_);
         if (!reading) continue;
         text.name = reading->name;
-        text.type = reading->type;
+        text.detail = reading->type;
         text.form = reading->type.empty() ? TextForm::legacy : TextForm::typed;
-        add(text, fields_);
+        texts_.push_back(text);
         return;
     }
     // An ownership text at a place that no affix of ours explains is about nobody we know.
 }
 
-void OwnerIndex::add(IndexedText text, const OwnerFields& fields) {
-    text.label_count = static_cast<std::uint16_t>(fields.labels.size());
-    labels_.insert(labels_.end(), fields.labels.begin(), fields.labels.end());
-    texts_.push_back(text);
-}
-
 std::uint32_t OwnerIndex::find(std::string_view name) const {
     if (slots_.empty()) return 0;
-    const auto hash = hash_of(name);
+    const auto hash = name_hash(name);
     const auto high = static_cast<std::uint32_t>(hash >> 32);
     for (auto at = hash & mask_; slots_[at].first != 0; at = (at + 1) & mask_) {
         if (slots_[at].hash == high && texts_[slots_[at].first - 1].name == name) return slots_[at].first;
@@ -95,7 +89,7 @@ void OwnerIndex::link_all() {
     slots_.resize(std::bit_ceil(texts_.size() * 2));
     mask_ = slots_.size() - 1;
     for (std::uint32_t index = 1; index <= texts_.size(); ++index) {
-        const auto hash = hash_of(texts_[index - 1].name);
+        const auto hash = name_hash(texts_[index - 1].name);
         const auto high = static_cast<std::uint32_t>(hash >> 32);
         auto at = hash & mask_;
         while (slots_[at].first != 0 &&

@@ -21,17 +21,17 @@ enum class TextForm : std::uint8_t { shared, typed, legacy };
 
 // One text of one set, about one name.
 struct IndexedText {
-    std::string_view name;   // that it is about; of the typed and legacy forms with the wildcard as it is replaced
-    std::string_view type;   // of the typed form
-    std::string_view owner;  // may be empty: says that nobody owns it
-    std::string_view records;
+    std::string_view name;    // that it is about; of the typed and legacy forms with the wildcard as it is replaced
+    std::string_view plain;   // all that it says, decrypted
+    std::string_view owner;   // may be empty: says that nobody owns it
+    std::string_view detail;  // see below
     std::uint32_t set = 0, target = 0;  // where it stands
     std::uint32_t next = 0;             // of the same hash; one more than its index, 0: none
-    std::uint32_t labels = 0;
-    std::uint16_t label_count = 0;
     TextForm form = TextForm::shared;
     bool encrypted = false;
     bool first = false;  // of its name
+    [[nodiscard]] std::string_view type() const { return form == TextForm::typed ? detail : std::string_view(); }
+    [[nodiscard]] std::string_view records() const { return form == TextForm::shared ? detail : std::string_view(); }
 };
 
 class OwnerIndex {
@@ -44,10 +44,6 @@ public:
     static bool is_owner_text(std::string_view target, std::string_view encryption_key);
 
     [[nodiscard]] const std::vector<IndexedText>& texts() const { return texts_; }
-    using LabelView = std::pair<std::string_view, std::string_view>;
-    [[nodiscard]] std::span<const LabelView> labels(const IndexedText& text) const {
-        return std::span(labels_).subspan(text.labels, text.label_count);
-    }
     [[nodiscard]] const dns::Endpoint& set(const IndexedText& text) const { return sets_[text.set]; }
 
     // Calls `f(index of the text)` for each text about a name, in the order of the sets. `hint` is where one may be:
@@ -70,16 +66,13 @@ private:
         std::uint32_t hash = 0;
         std::uint32_t first = 0, last = 0;  // one more than the index; 0: none
     };
-    static std::size_t hash_of(std::string_view name) { return std::hash<std::string_view>()(name); }
     void add_target(std::uint32_t set, std::uint32_t target, std::span<const Affix> affixes, std::string_view key);
-    void add(IndexedText text, const OwnerFields& fields);
     void link_all();
     // One more than the index of the first text about the name; 0: none.
     [[nodiscard]] std::uint32_t find(std::string_view name) const;
 
     std::span<const dns::Endpoint> sets_;
     std::vector<IndexedText> texts_;
-    std::vector<LabelView> labels_;
     std::vector<Slot> slots_;
     std::size_t mask_ = 0;
     std::deque<std::string> made_;  // texts that had to be put together or decrypted

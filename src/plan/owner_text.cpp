@@ -46,7 +46,7 @@ std::string decoded(std::string_view text) {
 }
 
 // `common` are labels that the text has for all.
-void append_entry(std::string& out, const OwnedRecord& record, const std::vector<dns::Label>& common) {
+void append_entry(std::string& out, const OwnedRecord& record, const dns::Labels& common) {
     append_encoded(out, record.type);
     if (!record.set_identifier.empty()) {
         out += '/';
@@ -61,7 +61,7 @@ void append_entry(std::string& out, const OwnedRecord& record, const std::vector
     }
 }
 
-std::string list_text(const std::vector<OwnedRecord>& records, const std::vector<dns::Label>& common) {
+std::string list_text(const std::vector<OwnedRecord>& records, const dns::Labels& common) {
     std::string list;
     for (const auto& record : records) {
         if (!list.empty()) list += ' ';
@@ -71,16 +71,16 @@ std::string list_text(const std::vector<OwnedRecord>& records, const std::vector
 }
 
 // Labels that all records have, with the same value, and that a text can hold as they are.
-std::vector<dns::Label> common_labels(std::span<const OwnedRecord> records) {
+dns::Labels common_labels(std::span<const OwnedRecord> records) {
     std::vector<dns::Label> common;
-    if (records.empty()) return common;
+    if (records.empty()) return {};
     for (const auto& label : records.front().labels) {
         const bool everywhere = std::all_of(records.begin(), records.end(), [&](const OwnedRecord& record) {
             return std::find(record.labels.begin(), record.labels.end(), label) != record.labels.end();
         });
         if (everywhere && plain_key(label.key) && plain_value(label.value)) common.push_back(label);
     }
-    return common;
+    return dns::Labels::of(common);
 }
 
 // One character-string in quotes at the start of `rest`, its escapes resolved.
@@ -179,13 +179,13 @@ bool read_owner_fields(std::string_view text, OwnerFields& out) {
             out.records = value;
             out.listed = true;
         } else if (key != nonce_key) {
-            out.labels.emplace_back(key, value);
+            out.labels.push_back({key, value});
         }
     }
     // Either of the two alone is a label that somebody gave a record of external-dns.
     if (named != out.listed) {
-        if (named) out.labels.emplace_back("name", out.name);
-        if (out.listed) out.labels.emplace_back("records", out.records);
+        if (named) out.labels.push_back({"name", out.name});
+        if (out.listed) out.labels.push_back({"records", out.records});
         out.listed = false;
         out.name = out.records = {};
     }
@@ -199,6 +199,7 @@ OwnedRecord read_owned_record(std::string_view entry) {
     const auto slash = std::min(entry.find('/'), entry.size());
     record.type = decoded(entry.substr(0, slash));
     if (slash < entry.size()) record.set_identifier = decoded(entry.substr(slash + 1));
+    std::vector<std::pair<std::string, std::string>> texts;
     while (!rest.empty()) {
         rest.remove_prefix(1);
         const auto end = std::min(rest.find(';'), rest.size());
@@ -206,9 +207,12 @@ OwnedRecord read_owned_record(std::string_view entry) {
         rest.remove_prefix(end);
         const auto colon = label.find(':');
         if (colon == std::string_view::npos) continue;
-        record.labels.push_back({decoded(label.substr(0, colon)), decoded(label.substr(colon + 1))});
+        texts.emplace_back(decoded(label.substr(0, colon)), decoded(label.substr(colon + 1)));
     }
-    std::sort(record.labels.begin(), record.labels.end(), [](const auto& a, const auto& b) { return a.key < b.key; });
+    std::vector<dns::Label> labels;
+    labels.reserve(texts.size());
+    for (const auto& [key, value] : texts) labels.push_back({key, value});
+    record.labels = dns::Labels::of(labels);
     return record;
 }
 
@@ -221,9 +225,7 @@ std::optional<OwnerText> parse_owner_text(std::string_view target, std::string_v
     OwnerFields fields;
     if (!read_owner_fields(plain, fields)) return std::nullopt;
     OwnerText text{std::string(fields.owner), decoded(fields.name), {}, std::nullopt};
-    text.labels.reserve(fields.labels.size());
-    for (const auto& [key, value] : fields.labels) text.labels.push_back({std::string(key), std::string(value)});
-    std::sort(text.labels.begin(), text.labels.end(), [](const auto& a, const auto& b) { return a.key < b.key; });
+    text.labels = dns::Labels::of(fields.labels);
     if (fields.listed) {
         text.records.emplace();
         for (const auto entry : split(fields.records, ' ')) {
@@ -235,7 +237,6 @@ std::optional<OwnerText> parse_owner_text(std::string_view target, std::string_v
 
 std::string owner_plain(const OwnerText& text) {
     std::vector<std::pair<std::string, std::string>> tokens;
-    tokens.reserve(text.labels.size() + 3);
     for (const auto& label : text.labels) {
         if (plain_key(label.key) && plain_value(label.value)) tokens.emplace_back(label.key, label.value);
     }

@@ -20,14 +20,14 @@ namespace fairlead::plan {
 
 struct OwnedRecord {
     std::string type, set_identifier;
-    std::vector<dns::Label> labels;  // by key; others than the owner
+    dns::Labels labels;  // others than the owner
     auto identity() const { return std::pair<const std::string&, const std::string&>(type, set_identifier); }
     bool operator==(const OwnedRecord&) const = default;
 };
 
 struct OwnerText {
     std::string owner, name;
-    std::vector<dns::Label> labels;                   // of all its records, by key; others than owner, name, records
+    dns::Labels labels;                               // of all its records; others than owner, name, records
     std::optional<std::vector<OwnedRecord>> records;  // none: all of the name and type that the place says
     bool operator==(const OwnerText&) const = default;
 };
@@ -50,7 +50,7 @@ std::vector<OwnerText> shared_texts(std::string_view owner, std::string_view nam
 struct OwnerFields {
     std::string_view owner, name, records;
     bool listed = false;  // has both name and records: the shared form
-    std::vector<std::pair<std::string_view, std::string_view>> labels;
+    std::vector<dns::Label> labels;
 };
 // Of a text without quotes. False: no ownership text.
 bool read_owner_fields(std::string_view text, OwnerFields& out);

@@ -112,7 +112,7 @@ std::vector<std::string> Registry::subjects(const dns::Endpoint& endpoint) const
         if (!options_.wildcard_replacement.empty() && first_label(text.name) == options_.wildcard_replacement) {
             add(with_first_label(text.name, "*"));
         }
-        if (text.form == TextForm::typed) add(fmt::format("{}-{}", lower(text.type), text.name));
+        if (text.form == TextForm::typed) add(fmt::format("{}-{}", lower(text.type()), text.name));
     }
     std::sort(names.begin(), names.end());
     return names;

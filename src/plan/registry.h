@@ -12,6 +12,7 @@
 
 #include <map>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -50,10 +51,29 @@ public:
     // Errors: invalid; the field is "owner", "txtPrefix", "txtSuffix", "txtWildcardReplacement", ...
     static Result<Registry> make(RegistryOptions options, Random& random);
 
-    struct Read {
-        std::vector<dns::Endpoint> records;    // with "owner" and the other labels that their texts give
-        std::vector<dns::Endpoint> ownership;  // TXT sets that say who owns what, as they are there
-        std::vector<std::string> problems;     // texts that contradict each other; their records are nobody's to touch
+    class Read {
+    public:
+        Read() = default;
+        // With "owner" and the other labels that their texts give.
+        [[nodiscard]] std::span<const dns::Endpoint> records() const& { return std::span(sets_).first(record_count_); }
+        // TXT sets that say who owns what, as they are there.
+        [[nodiscard]] std::span<const dns::Endpoint> ownership() const& {
+            return std::span(sets_).subspan(first_ownership_);
+        }
+        void records() const&& = delete;
+        void ownership() const&& = delete;
+        // Texts that contradict each other; their records are nobody's to touch.
+        [[nodiscard]] const std::vector<std::string>& problems() const { return problems_; }
+        // All that was listed, each once.
+        [[nodiscard]] std::vector<dns::Endpoint> take() && { return std::move(sets_); }
+
+    private:
+        friend class Registry;
+        Read(std::vector<dns::Endpoint> listed, std::string_view encryption_key);
+        // One list, as it may be large: records, then those that are in both lists, then the others of ownership.
+        std::vector<dns::Endpoint> sets_;
+        std::size_t first_ownership_ = 0, record_count_ = 0;
+        std::vector<std::string> problems_;
     };
     // What a provider listed, in any order. A record with texts of several owners has them all in its label, with ", "
     // between, which is nobody's id; a TXT set that holds other texts beside those of owners is in both lists, and in

@@ -45,7 +45,7 @@ std::size_t entries_of(const IndexedText& text) {
     switch (text.form) {
         case TextForm::shared: {
             std::size_t count = 0;
-            each_entry(text.records, [&](std::string_view) { ++count; });
+            each_entry(text.records(), [&](std::string_view) { ++count; });
             return count;
         }
         case TextForm::typed:
@@ -122,7 +122,7 @@ std::vector<ChangeGroup> Registry::repair(const Read& present) const {
     // Most names are in order, which their records and texts tell without putting any text together.
     std::vector<std::uint32_t> used(index.texts().size());
     Groups groups;
-    for (const auto& record : present.records) {
+    for (const auto& record : present.records()) {
         if (label_of(record, owner_label) != options_.owner) continue;
         const auto name = normal(record.dns_name).text;
         const auto& found = claims.of(record, name, false);

@@ -117,7 +117,7 @@ void Setbacks::keep_only(const std::set<std::pair<std::string, std::string>>& ro
     }
 }
 
-std::vector<LeftOut> Setbacks::take_out(plan::Plan& plan, const std::vector<dns::Endpoint>& present,
+std::vector<LeftOut> Setbacks::take_out(plan::Plan& plan, std::span<const dns::Endpoint> present,
                                         MonotonicTime now) const {
     std::map<std::string, NameChanges, std::less<>> waiting;
     for (const auto& [name, setback] : names_) {

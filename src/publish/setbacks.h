@@ -6,6 +6,7 @@
 #include <functional>
 #include <map>
 #include <set>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -61,7 +62,7 @@ public:
     //   goes there: else the name would lose its answer for a record that cannot be had.
     // Once one of the refused changes of a name is another, or is not needed any more, all of them are tried again:
     // they may have been refused for its sake.
-    std::vector<LeftOut> take_out(plan::Plan& plan, const std::vector<dns::Endpoint>& present, MonotonicTime now) const;
+    std::vector<LeftOut> take_out(plan::Plan& plan, std::span<const dns::Endpoint> present, MonotonicTime now) const;
 
 private:
     Names names_;

@@ -49,10 +49,7 @@ void ZoneRunner::carry_out(Round round) {
     std::move(round.repairs.begin(), round.repairs.end(), std::back_inserter(groups));
     forget_setbacks(round, left, groups);
     if (round.fresh) {
-        auto there = std::move(round.read.records);
-        auto& texts = round.read.ownership;
-        there.insert(there.end(), std::make_move_iterator(texts.begin()), std::make_move_iterator(texts.end()));
-        book_.present.assign(std::move(there), *registry_);
+        book_.present.assign(std::move(round.read).take(), *registry_);
     }
     if (!order_.dry_run) return apply(std::move(groups));
     for (const auto& group : groups) {
@@ -97,7 +94,7 @@ void ZoneRunner::begin(const Round& round) {
         notes_.clear();
     }
     for (const auto& name : round.names) notes_.forget(name);
-    for (const auto& problem : round.read.problems) {
+    for (const auto& problem : round.read.problems()) {
         around_.log.warn("ownership records contradict each other", {{"zone", order_.key}, {"what", problem}});
     }
 }

@@ -148,8 +148,7 @@ void ZoneRunner::add_repairs(Round& round) const {
 }
 
 // A wish that cannot be expressed any more keeps what is there of it: it is not known whether that should go.
-void ZoneRunner::add_unsure(const std::vector<dns::Endpoint>& records, const Names* names,
-                            plan::Options& options) const {
+void ZoneRunner::add_unsure(std::span<const dns::Endpoint> records, const Names* names, plan::Options& options) const {
     if (book_.unfit().empty()) return;
     for (const auto& record : records) {
         const auto name = plan::normal_name(record.dns_name);
@@ -175,7 +174,7 @@ void ZoneRunner::add_checks(const Round& round, std::vector<plan::ChangeGroup>& 
         if (known) changed.emplace(plan::normal_name(group.name), &group);
     }
     if (changed.empty()) return;
-    for (const auto& set : round.read.ownership) {
+    for (const auto& set : round.read.ownership()) {
         const bool ours = std::any_of(set.targets.begin(), set.targets.end(), [&](const std::string& target) {
             const auto text = plan::parse_owner_text(target, order_.registry.encryption_key);
             return text && text->owner == owner;
@@ -192,7 +191,9 @@ void ZoneRunner::add_checks(const Round& round, std::vector<plan::ChangeGroup>& 
             if (there) continue;
             plan::Change check;
             check.action = plan::Action::update;
-            check.before = check.after = set;
+            check.before = set;
+            check.before->labels.clear();
+            check.after = check.before;
             check.reason = "Checked";
             ownership.push_back(std::move(check));
         }
@@ -203,8 +204,8 @@ ZoneRunner::Round ZoneRunner::plan_all(std::vector<dns::Endpoint> present, plan:
     Round round;
     round.whole = true;
     round.read = registry_->read(std::move(present));
-    add_unsure(round.read.records, nullptr, options);
-    round.plan = plan::plan(round.read.records, book_.desired(), options);
+    add_unsure(round.read.records(), nullptr, options);
+    round.plan = plan::plan(round.read.records(), book_.desired(), options);
     finish_changes(round.plan.changes);
     return round;
 }
@@ -216,7 +217,7 @@ ZoneRunner::Round ZoneRunner::plan_some(Names names, plan::Options options) cons
     round.read = registry_->read(book_.present.around(list, *registry_));
     // Others were needed to tell whose a text is.
     std::vector<dns::Endpoint> records;
-    for (const auto& endpoint : round.read.records) {
+    for (const auto& endpoint : round.read.records()) {
         if (round.names.contains(plan::normal_name(endpoint.dns_name))) records.push_back(endpoint);
     }
     std::vector<plan::Desired> desired;
@@ -305,7 +306,7 @@ Preview ZoneRunner::preview(const std::vector<plan::OwnershipOrder>& orders, boo
     preview.guarded = plan::guard(std::move(round.plan), order_.guard, state);
     preview.groups = groups_of(preview.guarded.go.changes, round, preview.guarded.go.skipped);
     std::move(round.repairs.begin(), round.repairs.end(), std::back_inserter(preview.groups));
-    preview.problems = std::move(round.read.problems);
+    preview.problems = round.read.problems();
     preview.failed.assign(notes_.problems().begin(), notes_.problems().end());
     return preview;
 }

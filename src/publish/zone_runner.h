@@ -13,6 +13,7 @@
 #include <memory>
 #include <optional>
 #include <set>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -107,7 +108,7 @@ private:
     [[nodiscard]] Round plan_all(std::vector<dns::Endpoint> present, plan::Options options) const;
     [[nodiscard]] Round plan_some(Names names, plan::Options options) const;
     void add_repairs(Round& round) const;
-    void add_unsure(const std::vector<dns::Endpoint>& records, const Names* names, plan::Options& options) const;
+    void add_unsure(std::span<const dns::Endpoint> records, const Names* names, plan::Options& options) const;
     void add_checks(const Round& round, std::vector<plan::ChangeGroup>& groups) const;
     void finish_changes(std::vector<plan::Change>& changes) const;
     [[nodiscard]] std::vector<plan::ChangeGroup> groups_of(const std::vector<plan::Change>& changes, const Round& round,

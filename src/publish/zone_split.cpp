@@ -16,7 +16,7 @@ struct ZoneRunner::Splitting {
 
 // What was refused stays out until its time has come; what is told about it stays told.
 std::vector<LeftOut> ZoneRunner::leave_refused(Round& round) {
-    auto left = setbacks_.take_out(round.plan, round.read.records, around_.clock.monotonic());
+    auto left = setbacks_.take_out(round.plan, round.read.records(), around_.clock.monotonic());
     for (const auto& [change, message] : left) {
         notes_.failing(plan::normal_name(change.subject().dns_name), message);
         notes_.to_do(change);

@@ -26,7 +26,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     const dns::Endpoint txt{std::string(parts[1]), "TXT", {}, {}, {}, {std::string(target)}, {}};
     const dns::Endpoint record{std::string(parts[2]), "A", {}, {}, {}, {"192.0.2.1"}, {}};
     const auto read = registry->read({txt, record});
-    fuzz::require(read.records.size() + read.ownership.size() >= 2, "nothing gets lost");
+    fuzz::require(read.records().size() + read.ownership().size() >= 2, "nothing gets lost");
     (void)registry->repair(read);
     (void)registry->subjects(txt);
     (void)registry->ownership_names(record.dns_name);

@@ -10,8 +10,8 @@ TEST(Change, KeepsLabelsInOrderAndReplacesThem) {
     set_label(endpoint, "resource", "service/default/web");
     set_label(endpoint, "owner", "blue");
     set_label(endpoint, "owner", "green");
-    ASSERT_EQ(endpoint.labels.size(), 2U);
-    EXPECT_EQ(endpoint.labels.front().key, "owner");
+    EXPECT_EQ(endpoint.labels, (dns::Labels{{"owner", "green"}, {"resource", "service/default/web"}}));
+    EXPECT_EQ((*endpoint.labels.begin()).key, "owner");
     EXPECT_EQ(label_of(endpoint, "owner"), "green");
     EXPECT_EQ(label_of(endpoint, "other"), "");
 }

@@ -79,14 +79,14 @@ TEST(OwnerText, IsReadInEveryWayItIsFound) {
     }
     EXPECT_FALSE(parse_owner_text(sealed, "")) << "nobody reads it without the key";
     EXPECT_FALSE(parse_owner_text(sealed, "another key of thirty-two bytes.")) << "nor with another";
-    EXPECT_EQ(parse_owner_text(sealed, key)->labels, (std::vector<dns::Label>{{"resource", "service/default/web"}}));
+    EXPECT_EQ(parse_owner_text(sealed, key)->labels, (dns::Labels{{"resource", "service/default/web"}}));
 }
 
 TEST(OwnerText, NameOrRecordsAloneAreLabelsOfSomebody) {
     const auto text = parse_owner_text(R"("heritage=external-dns,external-dns/name=x,external-dns/owner=a")", "");
     ASSERT_TRUE(text);
     EXPECT_FALSE(text->records);
-    EXPECT_EQ(text->labels, (std::vector<dns::Label>{{"name", "x"}}));
+    EXPECT_EQ(text->labels, (dns::Labels{{"name", "x"}}));
 }
 
 TEST(OwnerText, ComesInPiecesThatDnsCanHold) {
@@ -139,7 +139,7 @@ RC_GTEST_PROP(OwnerText, GivesBackWhatItWasGiven, ()) {
     for (const auto& [type, identifier] :
          *rc::gen::nonEmpty(rc::gen::container<std::map<std::string, std::string>>(word, any))) {
         records.push_back({type, identifier, {}});
-        if (*rc::gen::arbitrary<bool>()) records.back().labels.push_back({"resource", *any});
+        if (*rc::gen::arbitrary<bool>()) records.back().labels.set("resource", *any);
     }
     std::vector<OwnedRecord> again;
     for (const auto& text : shared_texts("blue", "a.example.com", records)) {
@@ -148,7 +148,7 @@ RC_GTEST_PROP(OwnerText, GivesBackWhatItWasGiven, ()) {
         RC_ASSERT(read->owner == "blue");
         RC_ASSERT(read->name == "a.example.com");
         for (auto record : read->records.value()) {
-            record.labels.insert(record.labels.end(), read->labels.begin(), read->labels.end());
+            for (const auto& label : read->labels) record.labels.set(label.key, label.value);
             again.push_back(std::move(record));
         }
     }

@@ -46,7 +46,8 @@ struct World {
         return groups;
     }
     std::string owner(const std::string& name, const std::string& type, const std::string& identifier = "") {
-        for (const auto& record : registry().read(zone.list()).records) {
+        const auto read = registry().read(zone.list());
+        for (const auto& record : read.records()) {
             if (record.dns_name == name && record.record_type == type && record.set_identifier == identifier) {
                 return std::string(label_of(record, owner_label));
             }
@@ -54,7 +55,8 @@ struct World {
         return "(not there)";
     }
     dns::Endpoint there(const std::string& name, const std::string& type, const std::string& identifier = "") {
-        for (auto& record : registry().read(zone.list()).records) {
+        const auto read = registry().read(zone.list());
+        for (const auto& record : read.records()) {
             if (record.dns_name == name && record.record_type == type && record.set_identifier == identifier) {
                 return record;
             }

@@ -41,7 +41,8 @@ dns::Endpoint any_record() {
 // Owners by what the registry reads; only records that are owned by somebody.
 Owners owners_in(const Registry& registry, const ZoneModel& zone) {
     Owners owners;
-    for (const auto& record : registry.read(zone.list()).records) {
+    const auto read = registry.read(zone.list());
+    for (const auto& record : read.records()) {
         const auto owner = label_of(record, owner_label);
         if (owner.empty() || owner == Registry::mixed_owner) continue;
         owners[ZoneModel::key_of(record)] = std::string(owner);
@@ -76,7 +77,7 @@ std::vector<Change> any_changes(const Registry& registry, const ZoneModel& zone,
     std::vector<Change> changes;
     std::set<ZoneModel::Key> met;
     const auto read = registry.read(zone.list());
-    for (const auto& record : read.records) {
+    for (const auto& record : read.records()) {
         const auto key = ZoneModel::key_of(record);
         met.insert(key);
         const std::string owner(label_of(record, owner_label));
@@ -167,7 +168,8 @@ RC_GTEST_PROP(RegistryProperties, AfterwardsTheTextsSayWhatThePlanMeant, ()) {
     RC_ASSERT(registry.repair(registry.read(zone.list())).empty());
     if (!touches(changes, "others")) RC_ASSERT(foreign_texts(zone) == foreign);
     // No text of ours without a record.
-    for (const auto& set : registry.read(zone.list()).ownership) {
+    const auto after = registry.read(zone.list());
+    for (const auto& set : after.ownership()) {
         for (const auto& target : set.targets) {
             const auto text = parse_owner_text(target, options.encryption_key);
             if (!text || text->owner != "me" || !text->records) continue;
@@ -201,7 +203,8 @@ RC_GTEST_PROP(RegistryProperties, TakeOverFromExternalDnsAndBackGivesTheSameZone
     RC_ASSERT(owners_in(ours, zone) == owners);
     RC_ASSERT(zone.apply(ours.repair(ours.read(zone.list()))) == "");
     RC_ASSERT(owners_in(ours, zone) == owners);
-    for (const auto& set : ours.read(zone.list()).ownership) RC_ASSERT(set.set_identifier.empty());
+    const auto moved = ours.read(zone.list());
+    for (const auto& set : moved.ownership()) RC_ASSERT(set.set_identifier.empty());
 
     RC_ASSERT(zone.apply(external.repair(external.read(zone.list()))) == "");
     RC_ASSERT(zone.text() == found);
@@ -217,7 +220,7 @@ RC_GTEST_PROP(RegistryProperties, ReadsTheSameInAnyOrder, ()) {
     std::shuffle(shuffled.begin(), shuffled.end(), engine);
     const auto read = registry.read(std::move(shuffled));
     Owners owners;
-    for (const auto& record : read.records) {
+    for (const auto& record : read.records()) {
         const auto owner = label_of(record, owner_label);
         if (owner.empty() || owner == Registry::mixed_owner) continue;
         owners[ZoneModel::key_of(record)] = std::string(owner);

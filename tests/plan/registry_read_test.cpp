@@ -17,7 +17,7 @@ Registry registry_of(RegistryOptions options) {
 
 std::string owner_of(const Registry::Read& read, const std::string& name, const std::string& type,
                      const std::string& identifier = "") {
-    for (const auto& record : read.records) {
+    for (const auto& record : read.records()) {
         if (record.dns_name == name && record.record_type == type && record.set_identifier == identifier) {
             return std::string(label_of(record, owner_label));
         }
@@ -67,8 +67,8 @@ TEST(RegistryRead, EveryNamingFormOfExternalDns) {
         const auto read = registry_of(options).read(
             {set(c.txt, "TXT", {text_of("them")}), set(c.name, c.type, {c.type == "CNAME" ? "x.example" : "1.2.3.4"})});
         EXPECT_EQ(owner_of(read, c.name, c.type), c.owner) << c.test;
-        EXPECT_EQ(read.ownership.size(), 1U) << c.test;
-        EXPECT_EQ(read.problems, std::vector<std::string>()) << c.test;
+        EXPECT_EQ(read.ownership().size(), 1U) << c.test;
+        EXPECT_EQ(read.problems(), std::vector<std::string>()) << c.test;
     }
 }
 
@@ -102,7 +102,7 @@ TEST(RegistryRead, AnAliasIsOwnedUnderItsOldType) {
     const auto typed = registry_of({}).read(
         {set("cname-w.example.com", "TXT", {text_of("one")}), set("a-w.example.com", "TXT", {text_of("two")}), alias});
     EXPECT_EQ(owner_of(typed, "w.example.com", "A"), "two") << "the name of today goes before";
-    EXPECT_EQ(typed.problems, std::vector<std::string>());
+    EXPECT_EQ(typed.problems(), std::vector<std::string>());
 }
 
 TEST(RegistryRead, TypedGoesBeforeLegacy) {
@@ -110,7 +110,7 @@ TEST(RegistryRead, TypedGoesBeforeLegacy) {
         registry_of({}).read({set("w.example.com", "TXT", {text_of("old")}),
                               set("a-w.example.com", "TXT", {text_of("new")}), set("w.example.com", "A", {"1.1.1.1"})});
     EXPECT_EQ(owner_of(read, "w.example.com", "A"), "new");
-    EXPECT_EQ(read.problems, std::vector<std::string>());
+    EXPECT_EQ(read.problems(), std::vector<std::string>());
 }
 
 TEST(RegistryRead, SharedFormNamesEachRecord) {
@@ -129,16 +129,15 @@ TEST(RegistryRead, SharedFormNamesEachRecord) {
     EXPECT_EQ(owner_of(read, "w.example.com", "A", "global/us"), "two");
     EXPECT_EQ(owner_of(read, "w.example.com", "AAAA"), "two");
     EXPECT_EQ(owner_of(read, "w.example.com", "MX"), "");
-    EXPECT_EQ(read.records[0].labels, (std::vector<dns::Label>{{"owner", "one"}, {"x", "1"}}));
-    EXPECT_EQ(read.records[1].labels,
-              (std::vector<dns::Label>{{"owner", "one"}, {"resource", "service/b/w"}, {"x", "1"}}));
+    EXPECT_EQ(read.records()[0].labels, (dns::Labels{{"owner", "one"}, {"x", "1"}}));
+    EXPECT_EQ(read.records()[1].labels, (dns::Labels{{"owner", "one"}, {"resource", "service/b/w"}, {"x", "1"}}));
 }
 
 TEST(RegistryRead, ContradictionsLeaveARecordToNobody) {
     const auto read = registry_of({}).read(
         {set("a-w.example.com", "TXT", {text_of("zoe"), text_of("al")}), set("w.example.com", "A", {"1.1.1.1"})});
     EXPECT_EQ(owner_of(read, "w.example.com", "A"), "al, zoe");
-    EXPECT_EQ(read.problems, std::vector<std::string>{"w.example.com A has ownership texts of al, zoe"});
+    EXPECT_EQ(read.problems(), std::vector<std::string>{"w.example.com A has ownership texts of al, zoe"});
 }
 
 TEST(RegistryRead, TextsOfOthersBesideOwnershipAreNobodysToChange) {
@@ -148,7 +147,7 @@ TEST(RegistryRead, TextsOfOthersBesideOwnershipAreNobodysToChange) {
     EXPECT_EQ(owner_of(read, "example.com", "A"), "me");
     EXPECT_EQ(owner_of(read, "example.com", "TXT"), Registry::mixed_owner);
     EXPECT_EQ(owner_of(read, "plain.example.com", "TXT"), "");
-    EXPECT_EQ(read.ownership.size(), 1U);
+    EXPECT_EQ(read.ownership().size(), 1U);
 }
 
 TEST(RegistryRead, LabelsOfAProviderSayNothing) {

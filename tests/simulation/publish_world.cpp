@@ -456,7 +456,7 @@ void PublishWorld::check_ownership() {
     std::vector<dns::Endpoint> listed;
     for (const auto& [key, endpoint] : zone.sets) listed.push_back(endpoint);
     const auto read = registry->read(listed);
-    for (const auto& each : read.records) {
+    for (const auto& each : read.records()) {
         const auto key = MemoryZone::key_of(each);
         const auto owner = owner_of.find(key);
         const std::string truth = owner == owner_of.end() ? "" : owners.at(owner->second);
@@ -466,7 +466,7 @@ void PublishWorld::check_ownership() {
         }
         if (!truth.empty()) ++there[{std::get<0>(key), truth}];
     }
-    for (const auto& each : read.ownership) {
+    for (const auto& each : read.ownership()) {
         for (const auto& target : each.targets) {
             const auto text = plan::parse_owner_text(target, {});
             if (!text) continue;

@@ -73,7 +73,7 @@ void run_services(const std::vector<Row>& rows, const resource::Endpoints* addre
         const auto reading = read(object<resource::Service>("Service", prefixed(row.annotations), row.rest), addresses);
         EXPECT_EQ(lines_of(reading), row.lines);
         for (const auto& set : reading.endpoints)
-            EXPECT_EQ(set.labels, (std::vector<dns::Label>{{"resource", "service/shop/web"}}));
+            EXPECT_EQ(set.labels, (dns::Labels{{"resource", "service/shop/web"}}));
     }
 }
 
@@ -396,7 +396,7 @@ TEST(IngressSource, HostsFromRulesTlsAndAnnotation) {
         const auto reading = read(object<resource::Ingress>("Ingress", prefixed(row.annotations), row.rest));
         EXPECT_EQ(lines_of(reading), row.lines);
         for (const auto& set : reading.endpoints)
-            EXPECT_EQ(set.labels, (std::vector<dns::Label>{{"resource", "ingress/shop/web"}}));
+            EXPECT_EQ(set.labels, (dns::Labels{{"resource", "ingress/shop/web"}}));
     }
 }
 
