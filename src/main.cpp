@@ -186,7 +186,7 @@ struct Controllers {
     control::Fence fence;
     control::FencedStore fenced;
     apiserver::LocalClient client, leases;
-    net::AsyncClient clusters;  // other clusters' APIs -> followers of cluster-sync
+    net::AsyncClient clusters{3'000};  // other clusters' APIs -> followers of cluster-sync, three watches each
     control::Manager manager;
     std::function<void()> stop_publishing;         // its threads ask the manager whether it leads
     std::optional<control::ControlThread> thread;  // last: steps the manager

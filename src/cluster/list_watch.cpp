@@ -13,6 +13,7 @@ namespace {
 // A cluster that answers 410 to what it has just said itself is asked more slowly.
 constexpr std::chrono::seconds between_relists{5};
 constexpr int gone = 410;
+constexpr std::chrono::seconds overslept{2};
 // A value takes 24 to about 100 bytes in memory, and as little as two as text: a page of 500 objects has some hundred
 // thousand, and a hostile one stays below 200 MB.
 constexpr std::size_t max_page_values = 2'000'000;
@@ -100,6 +101,7 @@ Step ListWatch::step() {
     }
     if (!inbox_->empty()) return {.more = true, .due = {}};
     const auto now = parts_.clock.monotonic();
+    allow_for_sleep(now);
     if (phase_ != Phase::waiting && inbox_->has_overflowed(call_number_)) {
         failed({Errc::too_large, {}, "more comes than can be taken in"}, now);
     }
@@ -118,10 +120,20 @@ Step ListWatch::step() {
             }
             break;
     }
-    return {.more = false, .due = next_due()};
+    expected_ = next_due();
+    return {.more = false, .due = expected_};
 }
 
-std::optional<MonotonicTime> ListWatch::next_due() const {
+// Nobody has stepped us when it was due: the process stood still, or did not lead. What the cluster said meanwhile may
+// be on its way, so that time does not count as its silence; once, until something is heard.
+void ListWatch::allow_for_sleep(MonotonicTime now) {
+    if (forgiven_ || !expected_ || now < *expected_ + overslept) return;
+    forgiven_ = true;
+    heard_ = now;
+    if (phase_ == Phase::listing) began_ = now;
+}
+
+MonotonicTime ListWatch::next_due() const {
     switch (phase_) {
         case Phase::waiting:
             return due_;
@@ -130,11 +142,14 @@ std::optional<MonotonicTime> ListWatch::next_due() const {
         case Phase::watching:
             return up_ ? heard_ + options_.silence : std::min(heard_ + options_.silence, began_ + options_.proven);
     }
-    return std::nullopt;
+    return due_;
 }
 
 void ListWatch::take(const Arrival& arrival) {
-    if (!arrival.error || arrival.error->code != Errc::timeout) heard_ = std::max(heard_, arrival.at);
+    if (!arrival.error || arrival.error->code != Errc::timeout) {
+        heard_ = std::max(heard_, arrival.at);
+        forgiven_ = false;
+    }
     switch (arrival.kind) {
         case Arrival::Kind::page:
             return take_page(arrival);

@@ -100,7 +100,8 @@ private:
     void relist(MonotonicTime now);
     void failed(const Error& error, MonotonicTime lost);
     void works();
-    [[nodiscard]] std::optional<MonotonicTime> next_due() const;
+    void allow_for_sleep(MonotonicTime now);
+    [[nodiscard]] MonotonicTime next_due() const;
 
     Topic topic_;
     ListWatchParts parts_;
@@ -112,10 +113,12 @@ private:
     std::set<std::string> seen_;  // keys of the list that is being read
     bool whole_list_ = false;     // pages went out of date while they were read: ask for all at once
     bool listed_ = false, up_ = false, spoke_ = false;
+    bool forgiven_ = false;  // silence, since the last word
     int failures_ = 0;
     std::uint64_t relists_ = 0, events_ = 0;
     MonotonicTime due_, began_, heard_, lost_;
     std::optional<MonotonicTime> last_relist_;
+    std::optional<MonotonicTime> expected_;  // when step() should have come at the latest
     std::string problem_;
     std::unique_ptr<Call> call_;  // last: silenced before anything else goes
 };

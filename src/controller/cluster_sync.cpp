@@ -142,6 +142,11 @@ Result<cluster::Access> ClusterSync::access_to(const resource::ClusterSpec& spec
 
 void ClusterSync::follow(const std::string& name, const resource::Cluster& cluster) {
     auto& entry = entries_[name];
+    const auto stored = secrets_.get(secret_key(cluster.spec));
+    const auto secret = stored ? stored->modified() : 0;
+    if (entry.follower && entry.spec == cluster.spec && entry.secret == secret) return;
+    entry.spec = cluster.spec;
+    entry.secret = secret;
     auto access = access_to(cluster.spec, entry.reason);
     if (!access) {
         entry.problem = access.error().text();

@@ -48,6 +48,8 @@ private:
     // A Cluster with a server.
     struct Entry {
         std::optional<cluster::Access> access;        // of the follower
+        resource::ClusterSpec spec;                   // from which it was made, with the Secret
+        store::Revision secret = 0;                   // 0: there is none
         std::unique_ptr<cluster::Follower> follower;  // none: its Secret is of no use
         std::shared_ptr<std::atomic<bool>> woken;
         std::optional<MonotonicTime> due;

@@ -275,6 +275,25 @@ TEST_F(FollowerTest, NoticesASilentClusterWithinHalfAMinute) {
     EXPECT_TRUE(follower_->connection().connected);
 }
 
+TEST_F(FollowerTest, TimeInWhichWeStoodStillIsNotTheClustersSilence) {
+    make();
+    pass(5s);
+    clock_.advance(10min);  // nobody steps: the process was stopped
+    settle();
+    EXPECT_TRUE(follower_->connection().connected);
+    spoke_.end_watches();  // what came meanwhile is taken in a moment later
+    settle();
+    EXPECT_TRUE(follower_->connection().connected);
+    // If the cluster has died meanwhile, it is noticed all the same.
+    spoke_.mode = FakeCluster::Mode::silent;
+    spoke_.end_watches();
+    clock_.advance(10min);
+    settle();
+    clock_.advance(10min);
+    settle();
+    EXPECT_FALSE(follower_->connection().connected);
+}
+
 TEST_F(FollowerTest, SaysWhichKindIsNotServedAndWhatToDo) {
     spoke_.broken[gateways_path] = {Errc::not_found, "", "HTTP 404"};
     make();
