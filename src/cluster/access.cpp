@@ -33,7 +33,7 @@ Result<std::string> pem_at(const Data& data, const std::string& key) {
 
 // What goes into a header, and comes from files that end with a line end.
 Result<std::string> token_at(const Data& data) {
-    const auto text = text_at(data, "token");
+    auto text = text_at(data, "token");
     if (!text) return text;
     std::string token(trim(*text));
     const bool plain = std::all_of(token.begin(), token.end(), [](char c) { return c > ' ' && c < '\x7f'; });

@@ -45,6 +45,5 @@ constexpr bool every_country_has_a_continent() {
     }
     return total == country_codes.size();
 }
-static_assert(every_country_has_a_continent());
 
 }  // namespace fairlead::dns

@@ -123,7 +123,8 @@ private:
         const auto healthy = [](const std::vector<Set*>& sets) {
             return std::any_of(sets.begin(), sets.end(), [](const Set* set) { return !set->healthy.empty(); });
         };
-        for (auto& [name, places] : by_place) {
+        for (auto& each : by_place) {
+            auto& places = each.second;
             for (auto& [code, sets] : places) {
                 if (healthy(sets)) {
                     for (auto* set : sets) set->leaves = set->healthy.empty();

@@ -12,6 +12,7 @@
 
 #include "base/text.h"
 #include "dns/choice.h"
+#include "dns/continents.h"
 #include "dns/rdata.h"
 #include "dns/resolve.h"
 #include "dns/zone.h"
@@ -275,6 +276,8 @@ RC_GTEST_PROP(PruneProperty, AnswersAsTheServerDoesWithAllOfIt, ()) {
     // What is pruned once is pruned: nothing of it is down in vain.
     RC_ASSERT(prune(pruned.endpoints, unhealthy).endpoints == pruned.endpoints);
 }
+
+TEST(Continents, HaveEveryCountryOnce) { EXPECT_TRUE(every_country_has_a_continent()); }
 
 }  // namespace
 }  // namespace fairlead::dns
