@@ -34,6 +34,7 @@ constexpr const char* examples = R"(Examples:
   fairlead describe route shop                  see why it is as it is
   fairlead explain shop.example.com --from DE   see which DNS answers a client there gets, and why
   fairlead plan                                 see what would change in zones at other providers
+  fairlead plan -f policy.yaml                  see which clients a change of a DNSPolicy would move
   fairlead wait route/shop --for=condition=Ready
   fairlead get --help                           more about one command
 
@@ -503,7 +504,8 @@ void CommandLine::add_zone() {
 }
 
 void CommandLine::add_plan() {
-    auto* command = add("plan", "Show what would change in zones at other providers, and why", plan_examples);
+    auto* command = add("plan", "Show what would change in DNS, and why: by the server's next plans, or by manifests",
+                        plan_examples);
     add_plan_flags(*command, plan_);
     add_connection(*command, plan_.connection);
     auto* approve = command->add_subcommand("approve", "Let through what a zone holds back");

@@ -78,6 +78,7 @@ private:
     void step(const json::Value& one, const std::string& first, const std::string& rest);
     // What the checks say of the addresses, or of a cluster's own host name, one line each.
     void checks(const std::string& cluster, const std::vector<std::string>& addresses, const std::string& rest);
+    [[nodiscard]] std::vector<std::string> addresses_of(const std::string& cluster) const;
     [[nodiscard]] std::string label(const json::Value& one) const;
     [[nodiscard]] std::vector<std::string> cells(const json::Value& variant, std::string_view type) const;
     static std::string why(const json::Value& one);
@@ -166,6 +167,14 @@ std::string Explanation::label(const json::Value& one) const {
     return {};
 }
 
+std::vector<std::string> Explanation::addresses_of(const std::string& cluster) const {
+    std::vector<std::string> list;
+    for (const auto& each : health_) {
+        if (printable(each.cluster) == cluster) list.push_back(each.address);
+    }
+    return list;
+}
+
 void Explanation::checks(const std::string& cluster, const std::vector<std::string>& addresses,
                          const std::string& rest) {
     std::vector<const AddressHealth*> known;
@@ -233,7 +242,13 @@ void Explanation::step(const json::Value& one, const std::string& first, const s
             const auto below = rest + (last ? "   " : "│  ");
             step(*next, below + "└─ ", below + "   ");
         } else if (tree_) {
-            checks(cluster, texts_at(list[i], "data"), rest + (last ? "   " : "│  "));
+            const auto below = rest + (last ? "   " : "│  ");
+            if (cluster.empty() && json::string_at(one, "level") == "place") {
+                // Not followed, and just then people want to know why.
+                checks(at(list[i], "setIdentifier"), addresses_of(at(list[i], "setIdentifier")), below);
+            } else {
+                checks(cluster, texts_at(list[i], "data"), below);
+            }
         }
     }
 }

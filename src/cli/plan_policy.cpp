@@ -49,6 +49,8 @@ public:
         const auto changing = array_at(preview, "hosts").size();
         const auto staying = array_at(preview, "unchanged").size();
         if (!out_.empty()) out_ += '\n';
+        if (const auto more = json::int_at(preview, "more").value_or(0); more > 0)
+            out_ += fmt::format("{} more hosts would change; they are too many to show.\n", more);
         out_ +=
             terminal_.styled(changing == 0 ? fmt::format("Nothing would change, {} {} as before.", staying,
                                                          staying == 1 ? "host answers" : "hosts answer")

@@ -206,6 +206,10 @@ private:
             result_.unchanged.push_back(host);
             return;
         }
+        if (result_.hosts.size() >= max_preview_hosts) {
+            ++result_.more;
+            return;
+        }
         preview.unhealthy = after.published.unhealthy;
         const auto name = dns::Name::parse(host);
         const auto apex = apex_of(preview.zone);

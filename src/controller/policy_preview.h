@@ -58,8 +58,12 @@ struct PolicyPreview {
     std::vector<gateway::TreeProblem> problems;  // all that its conditions may name in part only
 };
 
+// Each host takes a few questions to the oracle from every place, and some kilobytes of answer.
+inline constexpr std::size_t max_preview_hosts = 1'000;
+
 struct ChangePreview {
     std::vector<HostPreview> hosts;       // that change, by host
+    std::size_t more = 0;                 // that change too, over the limit
     std::vector<std::string> unchanged;   // hosts of the same Gateways
     std::vector<PolicyPreview> policies;  // of these Gateways, by name
 };

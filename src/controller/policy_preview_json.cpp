@@ -102,8 +102,10 @@ json::Value preview_json(const ChangePreview& preview) {
     json::Array hosts, policies;
     for (const auto& host : preview.hosts) hosts.push_back(host_json(host));
     for (const auto& policy : preview.policies) policies.push_back(policy_json(policy));
-    return json::Object{
-        {"hosts", std::move(hosts)}, {"unchanged", texts(preview.unchanged)}, {"policies", std::move(policies)}};
+    return json::Object{{"hosts", std::move(hosts)},
+                        {"more", preview.more},
+                        {"unchanged", texts(preview.unchanged)},
+                        {"policies", std::move(policies)}};
 }
 
 }  // namespace fairlead::controller

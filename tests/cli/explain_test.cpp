@@ -84,7 +84,8 @@ const std::string gateway = R"({"name":"app.example.com","type":"A","zone":"exam
          {"name":"c1.lb.app.example.com","level":"cluster","cluster":"dublin","type":"A","why":"","variants":[
           {"ttl":60,"data":["192.0.2.1","192.0.2.2"],"unhealthy":["192.0.2.2"],"share":1.0}]}},
         {"setIdentifier":"cork","weight":50,"ttl":300,"data":["aws.lb.com."],"share":0.25,"next":
-         {"name":"aws.lb.com","level":"cluster","cluster":"cork","why":"aws.lb.com is in no zone of ours","variants":[]}}
+         {"name":"aws.lb.com","level":"cluster","cluster":"cork","why":"aws.lb.com is in no zone of ours","variants":[]}},
+        {"setIdentifier":"galway","weight":10,"ttl":300,"data":["c3.lb.app.example.com."],"share":0.0,"whyNot":"unhealthy"}
        ]}}]}}]}})";
 const std::string records_call =
     "GET /apis/kuadrant.io/v1alpha1/dnsrecords?fieldSelector=spec.dnsName=app.example.com&limit=500";
@@ -95,6 +96,8 @@ const std::string policy = R"({"status":{"addresses":[
      "since":"2026-03-01T11:55:00Z","reason":"CheckPassed","lastAnswer":"HTTP 200"},
     {"host":"app.example.com","cluster":"dublin","address":"192.0.2.2","port":443,"state":"Unhealthy",
      "since":"2026-03-01T11:59:30Z","reason":"CheckFailed","lastAnswer":"connection refused"},
+    {"host":"app.example.com","cluster":"galway","address":"192.0.2.3","state":"Unhealthy",
+     "since":"2026-03-01T11:00:00Z","reason":"ClusterStale"},
     {"host":"other.example.com","cluster":"dublin","address":"192.0.2.1","state":"Unhealthy"},
     {"host":"app.example.com","cluster":"cork","address":"aws.lb.com","state":"Unknown","reason":"NotChecked"}]}})";
 
@@ -114,9 +117,11 @@ TEST_F(Explain, WalksTheTreeOfAGateway) {
               "            │     └─ 100%  TTL 60  A 192.0.2.1, 192.0.2.2 (unhealthy)\n"
               "            │        ├─ 192.0.2.1  healthy since 2026-03-01T11:55:00Z (5m ago), HTTP 200\n"
               "            │        └─ 192.0.2.2  unhealthy since 2026-03-01T11:59:30Z (30s ago), connection refused\n"
-              "            └─ 25%  cork    weight 50   TTL 300  CNAME aws.lb.com.\n"
-              "               └─ cluster cork aws.lb.com  is in no zone of ours\n"
-              "                  └─ aws.lb.com  not known yet, NotChecked\n"
+              "            ├─ 25%  cork    weight 50   TTL 300  CNAME aws.lb.com.\n"
+              "            │  └─ cluster cork aws.lb.com  is in no zone of ours\n"
+              "            │     └─ aws.lb.com  not known yet, NotChecked\n"
+              "            └─   -  galway  weight 10   TTL 300  CNAME c3.lb.app.example.com.  not chosen: unhealthy\n"
+              "               └─ 192.0.2.3  unhealthy since 2026-03-01T11:00:00Z (60m ago), ClusterStale\n"
               "\n"
               "Answers:\n"
               "  75%  NOERROR  kept 60 s   A 192.0.2.1  cluster dublin\n"
@@ -142,7 +147,7 @@ TEST_F(Explain, AddsWhatIsKnownOfAddressesToTheJson) {
     options.json = true;
     EXPECT_EQ(explain(gateway), 0);
     const auto shown = json::parse(out()).value();
-    EXPECT_EQ(json::find(shown, "health")->get_array().size(), 3U);
+    EXPECT_EQ(json::find(shown, "health")->get_array().size(), 4U);
     EXPECT_EQ(json::string_at(json::find(shown, "health")->get_array().at(0), "cluster"), "cork");
 }
 
