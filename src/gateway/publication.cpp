@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "base/text.h"
 #include "gateway/guid.h"
 #include "gateway/retire.h"
 
@@ -80,9 +81,14 @@ private:
         const auto* same_host = find([&](const auto& each) { return each.tree->host == host; });
         // A listener that is gone takes its host with it; one whose host is another does not, for a while.
         if (same_name == nullptr && same_host == nullptr && !only_kept(record)) return;
+        if (same_host != nullptr) {
+            const auto cached = cached_until(record.spec.endpoints, same_host->tree->endpoints, world_.now);
+            if (cached) cached_[host] = std::max(*cached, cached_[host]);
+            look_again(cached);
+        }
         auto retired = retire(record.spec.endpoints, names_, world_.now);
         if (retired.endpoints.empty()) return;
-        if (retired.next && (!result_.next || *retired.next < *result_.next)) result_.next = retired.next;
+        look_again(retired.next);
         if (same_host != nullptr) {
             auto& kept = kept_[host];
             kept.insert(kept.end(), retired.endpoints.begin(), retired.endpoints.end());
@@ -99,6 +105,9 @@ private:
         old.unhealthy = record.status.unhealthy_targets;
         result_.records.push_back(std::move(old));
     }
+    void look_again(const std::optional<WallTime>& time) {
+        if (time && (!result_.next || *time < *result_.next)) result_.next = time;
+    }
     // Who made it, if they still decide about something here.
     [[nodiscard]] std::string policy_of(const resource::DnsRecord& record) const {
         for (const auto& owner : record.metadata.owner_references) {
@@ -114,6 +123,10 @@ private:
         record.spec.dns_name = wanted.tree->host;
         record.spec.managed_zone = resource::ManagedZoneReference{wanted.tree->zone};
         record.spec.endpoints = wanted.tree->endpoints;
+        const auto cached = cached_.find(wanted.tree->host);
+        if (cached != cached_.end() && !record.spec.endpoints.empty()) {
+            record.spec.endpoints.front().labels[std::string(cached_label)] = rfc3339(cached->second);
+        }
         const auto& kept = kept_[wanted.tree->host];
         record.spec.endpoints.insert(record.spec.endpoints.end(), kept.begin(), kept.end());
         record.unhealthy = wanted.tree->unhealthy;
@@ -125,6 +138,7 @@ private:
     std::vector<Wanted> trees_;
     std::set<std::string> names_, pending_;
     std::map<std::string, std::vector<resource::DnsEndpoint>> kept_;  // by host
+    std::map<std::string, WallTime> cached_;                          // by host: see cached_label
 };
 
 }  // namespace

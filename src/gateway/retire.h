@@ -15,13 +15,22 @@ namespace fairlead::gateway {
 
 // On endpoints that are only kept: when they go (RFC 3339).
 inline constexpr std::string_view until_label = "fairlead.dev/until";
+// On the first endpoint of a record whose TTLs were lowered: until when caches may hold what was published with the
+// larger ones (RFC 3339).
+inline constexpr std::string_view cached_label = "fairlead.dev/cached-until";
 
 struct Retired {
     std::vector<resource::DnsEndpoint> endpoints;  // that are kept, in a fixed order
     std::optional<WallTime> next;                  // when the next of them goes
 };
 // `present` is what a record says now, `wanted` all names that are wanted from now on. A name that is wanted no more is
-// kept, with all its sets, for the largest TTL of `present`, from `now`; one that is being kept already keeps its time.
+// kept, with all its sets, for the largest TTL of `present`, from `now`, or longer if larger ones are still in caches;
+// one that is being kept already keeps its time.
 Retired retire(const std::vector<resource::DnsEndpoint>& present, const std::set<std::string>& wanted, WallTime now);
+
+// Until when caches may hold `present` with larger TTLs than those of `wanted`, which takes its place. Nothing: not any
+// more.
+std::optional<WallTime> cached_until(const std::vector<resource::DnsEndpoint>& present,
+                                     const std::vector<resource::DnsEndpoint>& wanted, WallTime now);
 
 }  // namespace fairlead::gateway

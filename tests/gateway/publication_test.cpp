@@ -146,6 +146,58 @@ TEST(Publication, AChangeOfStrategyKeepsTheOldNamesUntilCachesHaveForgottenThem)
     EXPECT_EQ(life.last.next, std::nullopt);
 }
 
+TEST(Publication, ATtlThatWasLoweredIsRememberedUntilCachesHaveForgottenIt) {
+    using std::chrono::seconds;
+    Life life;
+    life.publish();
+    const auto lb = Life::lb("shop.example.com");
+    const auto mark = [&life] {
+        const auto& labels = life.records.at(0).spec.endpoints.at(0).labels;
+        const auto found = labels.find(std::string(cached_label));
+        return found == labels.end() ? std::string() : found->second;
+    };
+    EXPECT_EQ(mark(), "");
+    life.policies[0].spec.ttl = resource::DnsPolicyTtl{10, 10};
+    life.publish();
+    EXPECT_EQ(mark(), rfc3339(start + seconds(301)));
+    EXPECT_EQ(life.last.next, start + seconds(301)) << "then the mark goes";
+    const auto once = life.last;
+    life.publish();
+    EXPECT_EQ(life.last, once) << "what is written is what is wanted";
+
+    // Resolvers may still have host -> lb with the 300 s of before.
+    life.now += seconds(100);
+    life.policies[0].spec.routing_strategy = "simple";
+    life.publish();
+    life.now += seconds(150);
+    life.publish();
+    EXPECT_THAT(life.names(), Contains(lb));
+    EXPECT_EQ(mark(), rfc3339(start + seconds(301)));
+    life.now = start + seconds(301);
+    life.publish();
+    EXPECT_THAT(life.names(), ElementsAre("shop.example.com"));
+    EXPECT_EQ(mark(), "");
+    EXPECT_EQ(life.last.next, std::nullopt);
+}
+
+TEST(Publication, AnotherHostAfterALoweredTtlKeepsTheOldOneAsLong) {
+    using std::chrono::seconds;
+    Life life;
+    life.publish();
+    life.policies[0].spec.ttl = resource::DnsPolicyTtl{10, 10};
+    life.publish();
+    life.now += seconds(60);
+    life.gateway.spec.listeners = {listener_of("web", "store.example.com")};
+    life.attach();
+    life.publish();
+    life.now = start + seconds(300);
+    life.publish();
+    EXPECT_THAT(life.names(), Contains("shop.example.com"));
+    life.now = start + seconds(301);
+    life.publish();
+    EXPECT_THAT(life.names(), Not(Contains("shop.example.com")));
+}
+
 TEST(Publication, ANameThatIsWantedAgainIsKeptNoMore) {
     Life life;
     life.publish();
