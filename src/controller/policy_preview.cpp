@@ -214,7 +214,10 @@ private:
         const auto name = dns::Name::parse(host);
         const auto apex = apex_of(preview.zone);
         if (name && apex) {
-            auto rows = gateway::moves(*apex, *name, before.published, after.published, around_.locate);
+            const auto zone = then_.zones.find(preview.zone);
+            const bool ours = zone != then_.zones.end() && is_builtin(zone->second.spec);
+            auto rows = gateway::moves(*apex, *name, before.published, after.published,
+                                       ours ? around_.locate : gateway::Locate());
             if (rows) preview.moves = std::move(*rows);
         }
         result_.hosts.push_back(std::move(preview));

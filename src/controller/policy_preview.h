@@ -32,7 +32,7 @@ struct PreviewSurroundings {
     // The addresses behind a host name that a Gateway ("namespace/name") wants to know; empty: nothing is known.
     std::function<std::optional<std::vector<std::string>>(const std::string& gateway, const std::string& hostname)>
         addresses_of;
-    gateway::Locate locate;
+    gateway::Locate locate;  // of the built-in server
     WallTime now{};
 };
 

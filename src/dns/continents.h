@@ -1,5 +1,5 @@
 // The continent of each country, as geo databases (GeoNames, MaxMind) have it: which larger place the clients of a
-// country are in. Used by prune.cpp alone.
+// country are in. Used by prune.cpp and src/gateway/moves.cpp.
 #pragma once
 
 #include <array>

@@ -8,6 +8,7 @@
 #include <set>
 
 #include "base/text.h"
+#include "dns/continents.h"
 #include "dns/rdata.h"
 #include "dns/resolve.h"
 #include "dns/settle.h"
@@ -61,9 +62,9 @@ dns::Place place_of(const dns::GeoCode& code, const Locate& locate) {
         case dns::GeoLevel::continent:
             return {code.code, "", ""};
         case dns::GeoLevel::country:
-            return {"", code.code, ""};
+            return {std::string(dns::continent_of(code.code)), code.code, ""};
         case dns::GeoLevel::subdivision:
-            return {"", code.code.substr(0, 2), code.code};
+            return {std::string(dns::continent_of(code.code.substr(0, 2))), code.code.substr(0, 2), code.code};
     }
     return {};
 }

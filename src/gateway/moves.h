@@ -37,8 +37,8 @@ struct Move {
 inline constexpr std::string_view no_answer = "(no answer)";
 inline constexpr std::string_view other_answers = "(others)";
 
-// Where somebody is of whom only the code is known: a country's continent is in the data of the DNS server. Empty: the
-// code is all that is known.
+// Where somebody is of whom only the code is known, as far as the data of the DNS server tells: it may not know on
+// which continent a country is. Empty: as other providers know it.
 using Locate = std::function<dns::Place(const dns::GeoCode&)>;
 
 // One row for each place that either version names, smallest first, "*" last. Errors: invalid, when the host is no name
