@@ -3,6 +3,10 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <map>
+#include <set>
+#include <string_view>
+#include <tuple>
 
 #include "base/text.h"
 #include "control/conditions.h"
@@ -13,6 +17,17 @@ namespace {
 
 constexpr std::size_t max_named = 5;
 constexpr std::size_t max_addresses = 4'096;  // what the kind allows
+constexpr std::size_t max_clusters = 1'000;   // likewise
+
+using AddressKey = std::tuple<std::string_view, std::string_view, std::string_view>;
+AddressKey key_of(const resource::PolicyAddressStatus& one) { return {one.host, one.cluster, one.address}; }
+
+// What was said of each address; the status outlives it.
+std::map<AddressKey, const resource::PolicyAddressStatus*> by_key(const resource::DnsPolicyStatus& status) {
+    std::map<AddressKey, const resource::PolicyAddressStatus*> out;
+    for (const auto& each : status.addresses) out.emplace(key_of(each), &each);
+    return out;
+}
 
 std::string few(const std::vector<std::string>& texts) {
     std::string out;
@@ -73,9 +88,9 @@ private:
     }
 
     void fill_addresses() {
-        status_.addresses.clear();
+        const auto before = by_key(situation_.policy.status);
         for (const auto& each : situation_.addresses) {
-            if (each.policy != situation_.policy.metadata.name || status_.addresses.size() == max_addresses) continue;
+            if (each.policy != situation_.policy.metadata.name) continue;
             if (!each.probe && !each.stale) continue;
             resource::PolicyAddressStatus one;
             one.host = each.host;
@@ -101,19 +116,18 @@ private:
             if (each.stale) {
                 one.state = "Unhealthy";
                 one.reason = "ClusterStale";
-                one.since = stale_since(one);
+                one.since = stale_since(before, one);
             }
-            status_.addresses.push_back(std::move(one));
+            addresses_.push_back(std::move(one));
         }
+        const auto shown = static_cast<std::ptrdiff_t>(std::min(addresses_.size(), max_addresses));
+        status_.addresses.assign(addresses_.begin(), addresses_.begin() + shown);
     }
     // When it was first seen so; the Cluster itself says more.
-    [[nodiscard]] std::string stale_since(const resource::PolicyAddressStatus& one) const {
-        for (const auto& before : situation_.policy.status.addresses) {
-            if (before.host == one.host && before.cluster == one.cluster && before.address == one.address &&
-                before.reason == one.reason)
-                return before.since;
-        }
-        return rfc3339(now_);
+    [[nodiscard]] std::string stale_since(const std::map<AddressKey, const resource::PolicyAddressStatus*>& before,
+                                          const resource::PolicyAddressStatus& one) const {
+        const auto found = before.find(key_of(one));
+        return found != before.end() && found->second->reason == one.reason ? found->second->since : rfc3339(now_);
     }
 
     void fill_hosts() {
@@ -130,13 +144,17 @@ private:
                 cluster.hosts.push_back(host.host);
             }
         }
-        for (const auto& address : status_.addresses) {
+        for (const auto& address : addresses_) {
             auto& cluster = clusters[address.cluster];
+            cluster.name = address.cluster;
             if (address.state == "Unknown") continue;
             cluster.healthy = cluster.healthy.value_or(false) || address.state == "Healthy";
         }
         status_.clusters.clear();
-        for (auto& [name, cluster] : clusters) status_.clusters.push_back(std::move(cluster));
+        for (auto& [name, cluster] : clusters) {
+            if (status_.clusters.size() == max_clusters) break;
+            status_.clusters.push_back(std::move(cluster));
+        }
     }
 
     bool tell_accepted() {
@@ -228,7 +246,7 @@ private:
         std::size_t unhealthy = 0;
         std::size_t unknown = 0;
         std::vector<std::string> bad;
-        for (const auto& each : status_.addresses) {
+        for (const auto& each : addresses_) {
             if (each.state == "Unknown") ++unknown;
             if (each.state != "Unhealthy") continue;
             ++unhealthy;
@@ -237,15 +255,16 @@ private:
         }
         std::vector<std::string> unchecked;
         if (situation_.policy.spec.health_check) {
+            std::set<std::string_view> checked;
+            for (const auto& each : situation_.addresses) {
+                if (each.probe) checked.insert(each.host);
+            }
             for (const auto& host : status_.hosts) {
-                const auto& all = situation_.addresses;
-                const bool checked = std::any_of(all.begin(), all.end(),
-                                                 [&](const auto& each) { return each.host == host && each.probe; });
-                if (!checked) unchecked.push_back(host);
+                if (!checked.contains(host)) unchecked.push_back(host);
             }
         }
-        if (status_.addresses.empty() && unchecked.empty()) return drop("Healthy");
-        const auto total = status_.addresses.size();
+        if (addresses_.empty() && unchecked.empty()) return drop("Healthy");
+        const auto total = addresses_.size();
         if (unhealthy > 0) {
             set("Healthy", false, unhealthy == total ? "AllUnhealthy" : "SomeUnhealthy",
                 fmt::format("{} of {} addresses do not work: {}", unhealthy, total, few(bad)));
@@ -268,6 +287,7 @@ private:
     const PolicySituation& situation_;
     const WallTime now_;
     resource::DnsPolicyStatus status_;
+    std::vector<resource::PolicyAddressStatus> addresses_;  // all; the status has room for the first of them
     const gateway::Tree* tree_ = nullptr;
 };
 
@@ -280,11 +300,10 @@ resource::DnsPolicyStatus policy_status(const PolicySituation& situation, WallTi
 std::vector<HealthEvent> health_events(const resource::DnsPolicyStatus& before,
                                        const resource::DnsPolicyStatus& after) {
     std::vector<HealthEvent> events;
+    const auto known = by_key(before);
     for (const auto& now : after.addresses) {
-        const auto then = std::find_if(before.addresses.begin(), before.addresses.end(), [&](const auto& each) {
-            return each.host == now.host && each.cluster == now.cluster && each.address == now.address;
-        });
-        const std::string state = then == before.addresses.end() ? "Unknown" : then->state;
+        const auto then = known.find(key_of(now));
+        const std::string state = then == known.end() ? "Unknown" : then->second->state;
         if (state == now.state) continue;
         if (now.state == "Unhealthy") {
             events.push_back(
