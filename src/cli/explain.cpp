@@ -201,8 +201,8 @@ void Explanation::checks(const std::string& cluster, const std::vector<std::stri
             const auto age = std::chrono::duration_cast<std::chrono::seconds>(terminal_.clock.now() - *since);
             text += fmt::format(" since {} ({} ago)", printable(each->since), human_duration(age));
         }
-        const auto& why = each->last_answer.empty() ? each->reason : each->last_answer;
-        if (!why.empty()) text += ", " + printable(why);
+        if (!each->last_answer.empty()) text += ", " + printable(each->last_answer);
+        if (each->reason == "ClusterStale") text += ", nothing is heard of its cluster";
         out_ += fmt::format("{}{} {}  {}\n", rest, each == known.back() ? "└─" : "├─",
                             padded(printable(each->address), width), text);
     }

@@ -102,6 +102,10 @@ GatewayDns::GatewayDns(control::Context& context, health::Monitor& monitor, look
 GatewayDns::~GatewayDns() {
     monitor_.on_news({});
     lookups_.on_news({});
+    for (const auto& key : asked_) {
+        monitor_.set(key, {});
+        lookups_.set(key, {});
+    }
 }
 
 void GatewayDns::watch_all() {
@@ -131,14 +135,15 @@ void GatewayDns::watch_all() {
             for (auto& key : record_keys(*each)) labels.insert(std::move(key));
         }
         for (const auto& label : labels) {
-            // Names that are too long for a label are found by asking every Gateway of the namespace.
             if (gateways_.get(label) != nullptr || !policies_of_.find(label).empty()) {
                 context_.enqueue_after(label, gather_wait);
                 continue;
             }
-            gateways_.for_each([&](const std::string& key, const resource::Gateway& gateway) {
-                if (key_of(gateway.metadata.namespace_, gateway::gateway_label_value(gateway.metadata.name)) == label)
-                    context_.enqueue_after(key, gather_wait);
+            // Names that are too long for a label; the Gateway may be gone, the policy not.
+            policies_.for_each([&](const std::string& key, const resource::DnsPolicy& policy) {
+                const auto& target = policy.spec.target_ref.name;
+                if (key_of(namespace_of(key), gateway::gateway_label_value(target)) == label)
+                    context_.enqueue_after(key_of(namespace_of(key), target), gather_wait);
             });
         }
     });
@@ -180,8 +185,10 @@ void GatewayDns::decide(Turn& turn) {
     if (turn.gateway == nullptr) {
         monitor_.set(turn.key, {});
         lookups_.set(turn.key, {});
+        asked_.erase(turn.key);
         return;
     }
+    asked_.insert(turn.key);
     const HealthTargets health(*turn.gateway, turn.policies, monitor_.verdicts(turn.key));
     const auto known = lookups_.known(turn.key);
     gateway::GatewayWorld world{*turn.gateway, turn.policies, {}, zones_of(turn.namespace_), {}, {}, {}};
@@ -198,6 +205,13 @@ void GatewayDns::decide(Turn& turn) {
         if (found == known.end() || (found->second.addresses.empty() && found->second.problem.empty()))
             return std::nullopt;
         return found->second.addresses;
+    };
+    world.around.why_unknown = [&](const std::string& host) {
+        const auto found = known.find(host);
+        return found == known.end() ? std::string() : found->second.problem;
+    };
+    world.around.taken = [&](const std::string& name) {
+        return !turn.present.contains(name) && records_.get(key_of(turn.namespace_, name));
     };
     world.now = context_.clock().now();
     turn.publication = gateway::publication(std::move(world));
@@ -428,7 +442,7 @@ void GatewayDns::count(const Turn& turn) {
     }
     for (const auto& [policy, tree] : turn.publication.trees) {
         figures.published += tree.hosts.size();
-        figures.pending += tree.pending.size();
+        figures.pending += tree.waiting.size();
     }
     figures_.set(turn.key, figures);
 }

@@ -81,6 +81,7 @@ private:
     const control::Index& users_of_;                  // cluster -> Gateways whose status names it
     const control::Index& records_of_;                // Gateway, by its label value -> DNSRecords
     std::map<control::Key, MonotonicTime> unjudged_;  // since when a record of it has no word from who serves it
+    std::set<control::Key> asked_;                    // Gateways that the monitor and the lookups know of
     GatewayMetrics figures_;
 };
 

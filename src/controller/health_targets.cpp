@@ -118,7 +118,12 @@ std::vector<AddressHealth> HealthTargets::of(const gateway::Publication& publica
     std::vector<AddressHealth> list;
     for (const auto& each : publication.trees) {
         const auto& policy = each.first;
-        for (const auto& host : each.second.hosts) {
+        // Those that wait for their addresses are checked as well, so that what is known of them is not lost.
+        std::vector<const gateway::HostTree*> hosts;
+        for (const auto& host : each.second.hosts) hosts.push_back(&host);
+        for (const auto& host : each.second.waiting) hosts.push_back(&host);
+        for (const auto* tree : hosts) {
+            const auto& host = *tree;
             for (const auto& member : host.members) {
                 const auto add = [&](const std::string& address) {
                     AddressHealth one{

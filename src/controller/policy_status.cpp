@@ -185,50 +185,64 @@ private:
         return true;
     }
 
-    void tell_enforced() {
-        std::vector<std::string> waiting;
-        std::size_t ready = 0;
-        std::size_t unheard = 0;
+    // What became of its records; those that only keep names do not count.
+    struct Records {
+        std::vector<std::string> failing;
+        std::size_t ready = 0, unheard = 0;
+    };
+    [[nodiscard]] Records records() const {
+        Records found;
         for (const auto& record : situation_.publication.records) {
-            if (record.policy != situation_.policy.metadata.name) continue;
+            if (record.policy != situation_.policy.metadata.name || record.retiring) continue;
             const auto trouble = situation_.troubles.find(record.name);
             const auto unready = situation_.unready.find(record.name);
             if (trouble != situation_.troubles.end()) {
-                waiting.push_back(fmt::format("DNSRecord {}: {}", record.name, trouble->second));
+                found.failing.push_back(fmt::format("DNSRecord {}: {}", record.name, trouble->second));
             } else if (unready == situation_.unready.end()) {
-                ++ready;
+                ++found.ready;
             } else if (unready->second.empty()) {
-                ++unheard;
+                ++found.unheard;
             } else {
-                waiting.push_back(fmt::format("DNSRecord {}: {}", record.name, unready->second));
+                found.failing.push_back(fmt::format("DNSRecord {}: {}", record.name, unready->second));
             }
         }
-        if (!waiting.empty()) {
-            set("Enforced", ready > 0, ready > 0 ? "PartiallyEnforced" : "NotEnforced", few(waiting));
-        } else if (unheard > 0) {
-            return;  // what is said stays until they are heard of, a moment later
-        } else if (ready > 0) {
+        return found;
+    }
+
+    void tell_enforced() {
+        const auto found = records();
+        if (!found.failing.empty()) {
+            set("Enforced", found.ready > 0, found.ready > 0 ? "PartiallyEnforced" : "NotEnforced", few(found.failing));
+        } else if (found.ready > 0 && found.unheard == 0) {
             set("Enforced", true, "Enforced", fmt::format("{} hosts are published", status_.hosts.size()));
-        } else {
+        } else if (found.unheard == 0) {
             set("Enforced", false, "NothingPublished", "none of its hosts can be published; see ListenersPublished");
         }
+        // Else what is said stays until they are heard of, a moment later.
     }
 
     void tell_listeners() {
-        const auto missing =
+        auto missing =
             problems({Kind::no_host, Kind::no_zone, Kind::no_cluster, Kind::no_address, Kind::too_long, Kind::status});
-        if (missing.empty()) {
-            set("ListenersPublished", true, "AllPublished", "every host of its listeners is published");
-        } else {
+        const auto found = records();
+        missing.insert(missing.end(), found.failing.begin(), found.failing.end());
+        if (!missing.empty()) {
             set("ListenersPublished", false, "SomeLeftOut", few(missing));
+        } else if (found.unheard == 0) {
+            set("ListenersPublished", true, "AllPublished", "every host of its listeners is published");
         }
     }
 
     void tell_places() {
+        std::set<std::string> defaults;
+        for (const auto& host : tree_ != nullptr ? tree_->hosts : std::vector<gateway::HostTree>()) {
+            if (!host.default_geo.empty()) defaults.insert(host.default_geo);
+        }
+        status_.default_geos.assign(defaults.begin(), defaults.end());
         const auto& balancing = situation_.policy.spec.load_balancing;
-        if (!balancing || !balancing->geo) return drop("PlacesFound");
         const auto codes = problems({Kind::geo_code});
         const auto substitutes = problems({Kind::default_geo, Kind::default_down});
+        if (!balancing || !balancing->geo || (defaults.empty() && codes.empty())) return drop("PlacesFound");
         if (!codes.empty()) {
             auto all = codes;
             all.insert(all.end(), substitutes.begin(), substitutes.end());
@@ -238,7 +252,7 @@ private:
             set("PlacesFound", false, down ? "DefaultGeoUnhealthy" : "DefaultGeoMissing", few(substitutes));
         } else {
             set("PlacesFound", true, "PlacesFound",
-                fmt::format("{} answers clients from everywhere else", balancing->geo->default_geo));
+                fmt::format("{} answers clients from everywhere else", join(status_.default_geos, ", ")));
         }
     }
 
@@ -265,12 +279,16 @@ private:
         }
         if (addresses_.empty() && unchecked.empty()) return drop("Healthy");
         const auto total = addresses_.size();
+        const auto not_checked =
+            unchecked.empty()
+                ? std::string()
+                : fmt::format("{} is not checked: a wildcard needs spec.healthCheck.host", few(unchecked));
         if (unhealthy > 0) {
             set("Healthy", false, unhealthy == total ? "AllUnhealthy" : "SomeUnhealthy",
-                fmt::format("{} of {} addresses do not work: {}", unhealthy, total, few(bad)));
+                fmt::format("{} of {} addresses do not work: {}{}{}", unhealthy, total, few(bad),
+                            unchecked.empty() ? "" : "; ", not_checked));
         } else if (!unchecked.empty()) {
-            set("Healthy", false, "NotChecked",
-                fmt::format("{}: a wildcard is checked only with spec.healthCheck.host", few(unchecked)));
+            set("Healthy", false, "NotChecked", not_checked);
         } else if (unknown > 0) {
             set("Healthy", false, "Checking", fmt::format("{} of {} addresses are not known yet", unknown, total));
         } else {

@@ -8,15 +8,15 @@
 
 namespace fairlead::gateway {
 
-std::vector<TreeProblem> hidden_names(const std::vector<HostTree>& hosts) {
+std::vector<TreeProblem> hidden_names(const std::vector<HostTree>& hosts, const std::vector<HostTree>& all) {
     std::vector<TreeProblem> problems;
     std::set<std::string> published;
-    for (const auto& each : hosts) published.insert(each.host);
+    for (const auto& each : all) published.insert(each.host);
     for (const auto& wild : hosts) {
         const auto wildcard = dns::Name::parse(wild.host);
         if (!wildcard || !wildcard->is_wildcard()) continue;
         const auto base = wildcard->parent();
-        for (const auto& other : hosts) {
+        for (const auto& other : all) {
             auto name = dns::Name::parse(other.host);
             if (!name || *name == *wildcard || !name->at_or_below(base) || *name == base) continue;
             // Each name from the host up to the wildcard's domain exists now, if only because of what is below it.

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <tuple>
 
+#include "base/text.h"
 #include "dns/address.h"
 #include "dns/name.h"
 #include "gateway/guid.h"
@@ -42,6 +43,7 @@ public:
                                               : usual_address_ttl) {}
 
     BuiltHost build() {
+        fresh_ = anything_fresh_works();
         built_.tree.host = input_.host;
         built_.tree.listeners = input_.listeners;
         built_.tree.apex = input_.apex;
@@ -79,9 +81,22 @@ private:
         if (!six.empty()) add(name, "AAAA", address_ttl_, std::move(six));
     }
 
-    [[nodiscard]] bool works(const Member& member, const std::string& address) const {
+    // By its check alone.
+    [[nodiscard]] bool answers(const Member& member, const std::string& address) const {
         const auto& asked = input_.input.around.works;
-        return !member.stale && (!asked || asked(input_.host, member.cluster, address));
+        return !asked || asked(input_.host, member.cluster, address);
+    }
+    // What is not heard of counts as down; but where nothing else works it is the checks that decide, so that losing
+    // the way to the clusters' APIs does not bring back what is known to be dead.
+    [[nodiscard]] bool works(const Member& member, const std::string& address) const {
+        return (!member.stale || !fresh_) && answers(member, address);
+    }
+    [[nodiscard]] bool anything_fresh_works() const {
+        return std::any_of(input_.members.begin(), input_.members.end(), [&](const Member& member) {
+            const auto& texts = member.addresses.empty() ? member.hostnames : member.addresses;
+            return !member.stale &&
+                   std::any_of(texts.begin(), texts.end(), [&](const auto& text) { return answers(member, text); });
+        });
     }
     [[nodiscard]] bool works(const Member& member) const {
         const auto& texts = member.addresses.empty() ? member.hostnames : member.addresses;
@@ -99,6 +114,13 @@ private:
         return working == member.hostnames.end() ? member.hostnames.front() : *working;
     }
 
+    void complain_of(const std::string& hostname, const std::string& cluster) {
+        const auto& ask = input_.input.around.why_unknown;
+        const auto why = ask ? ask(hostname) : std::string();
+        complain(TreeProblem::Kind::no_address, fmt::format("the addresses behind {} (cluster {}) are not known{}{}",
+                                                            hostname, cluster, why.empty() ? " yet" : ": ", why));
+    }
+
     // The addresses of clusters that have some; of the others, if `also_hostnames`, those behind their host names.
     std::vector<std::string> plain_addresses(bool also_hostnames) {
         std::vector<std::string> texts;
@@ -114,18 +136,14 @@ private:
                 const auto& ask = input_.input.around.addresses_of;
                 const auto answer = ask ? ask(hostname) : std::nullopt;
                 const auto behind = answer.value_or(std::vector<std::string>());
-                built_.pending = built_.pending || !answer;
-                if (behind.empty()) {
-                    complain(TreeProblem::Kind::no_address,
-                             fmt::format("the addresses behind {} (cluster {}) are not known yet", hostname,
-                                         member.cluster));
-                }
+                built_.waiting = built_.waiting || !answer;
+                if (behind.empty()) complain_of(hostname, member.cluster);
                 for (const auto& address : behind) take(address, works(member, hostname));
             }
         }
         std::sort(texts.begin(), texts.end());
         texts.erase(std::unique(texts.begin(), texts.end()), texts.end());
-        built_.pending = built_.pending || texts.empty();
+        built_.waiting = built_.waiting || texts.empty();
         return texts;
     }
 
@@ -226,6 +244,11 @@ private:
         const auto& gateway = input_.input.gateway.metadata;
         auto& catch_all = add(input_.lb, "CNAME", cname_ttl_, {rest});
         catch_all.set_identifier = fmt::format("{}-{}", gateway.name, gateway.namespace_);
+        // Gateway us in namespace ca, and a cluster in us-ca.
+        const bool clashes = std::any_of(list.begin(), list.end(), [&](const auto& group) {
+            return equal_ignoring_case(group.given, catch_all.set_identifier);
+        });
+        if (clashes) catch_all.set_identifier += "-default";
         for (auto& property : geo_properties({}))
             catch_all.provider_specific.push_back({std::move(property.name), std::move(property.value)});
 
@@ -290,6 +313,7 @@ private:
     const HostInput& input_;
     const std::int64_t cname_ttl_, address_ttl_;
     BuiltHost built_;
+    bool fresh_ = true;                    // a cluster that is heard of works
     std::map<std::string, bool> targets_;  // whether each works for somebody
 };
 

@@ -23,7 +23,7 @@ struct BuiltHost {
     HostTree tree;  // without record and zone
     std::vector<TreeProblem> problems;
     std::set<std::string> lookups;
-    bool pending = false;  // see Tree
+    bool waiting = false;  // see Tree
 };
 
 BuiltHost build_host(const HostInput& input);

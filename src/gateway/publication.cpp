@@ -6,6 +6,7 @@
 
 #include "base/text.h"
 #include "gateway/guid.h"
+#include "gateway/hidden_names.h"
 #include "gateway/retire.h"
 
 namespace fairlead::gateway {
@@ -46,6 +47,7 @@ public:
         for (const auto& wanted : trees_) {
             for (const auto& endpoint : wanted.tree->endpoints) names_.insert(endpoint.dns_name);
         }
+        if (result_.trees.size() > 1) find_hidden_names();
         for (const auto* record : world_.present) look_at(*record);
         for (const auto& wanted : trees_) add_record(wanted);
         return std::move(result_);
@@ -61,8 +63,17 @@ private:
         const TreeInput input{world_.gateway, policy.spec, listeners, world_.clusters, world_.zones, world_.around};
         const auto& tree = result_.trees.emplace(policy.metadata.name, build_tree(input)).first->second;
         for (const auto& host : tree.hosts) trees_.push_back({&host, policy.metadata.name});
-        pending_.insert(tree.pending.begin(), tree.pending.end());
+        for (const auto& host : tree.waiting) waiting_.insert(host.host);
         result_.lookups.insert(tree.lookups.begin(), tree.lookups.end());
+    }
+    // Hosts of one policy hide names from wildcards of another, too.
+    void find_hidden_names() {
+        std::vector<HostTree> all;
+        for (const auto& wanted : trees_) all.push_back(*wanted.tree);
+        for (auto& [policy, tree] : result_.trees) {
+            std::erase_if(tree.problems, [](const auto& each) { return each.kind == TreeProblem::Kind::hidden_names; });
+            for (auto& problem : hidden_names(tree.hosts, all)) tree.problems.push_back(std::move(problem));
+        }
     }
     template <class Fits>
     const Wanted* find(Fits fits) const {
@@ -72,34 +83,37 @@ private:
 
     // What of a record that is there outlives it, or its change.
     void look_at(const resource::DnsRecord& record) {
+        const auto& name = record.metadata.name;
         const auto& host = record.spec.dns_name;
-        if (pending_.contains(host)) {
-            result_.untouched.insert(record.metadata.name);
+        if (waiting_.contains(host)) {
+            result_.untouched.insert(name);
             return;
         }
-        const auto* same_name = find([&](const auto& each) { return each.tree->record == record.metadata.name; });
+        const auto* same_name = find([&](const auto& each) { return each.tree->record == name; });
         const auto* same_host = find([&](const auto& each) { return each.tree->host == host; });
+        if (same_name != nullptr && same_name->tree->host != host)
+            return keep_old(record, name + "-" + short_guid(host));
+        if (same_name == nullptr && only_kept(record)) return keep_old(record, name);
         // A listener that is gone takes its host with it; one whose host is another does not, for a while.
-        if (same_name == nullptr && same_host == nullptr && !only_kept(record)) return;
-        if (same_host != nullptr) {
-            const auto cached = cached_until(record.spec.endpoints, same_host->tree->endpoints, world_.now);
-            if (cached) cached_[host] = std::max(*cached, cached_[host]);
-            look_again(cached);
-        }
-        auto retired = retire(record.spec.endpoints, names_, world_.now);
-        if (retired.endpoints.empty()) return;
+        if (same_host == nullptr) return;
+        const auto cached = cached_until(record.spec.endpoints, same_host->tree->endpoints, world_.now);
+        if (cached) cached_[host] = std::max(*cached, cached_[host]);
+        look_again(cached);
+        const auto retired = retire(record.spec.endpoints, names_, world_.now);
         look_again(retired.next);
-        if (same_host != nullptr) {
-            auto& kept = kept_[host];
-            kept.insert(kept.end(), retired.endpoints.begin(), retired.endpoints.end());
-            return;
-        }
+        auto& kept = kept_[host];
+        kept.insert(kept.end(), retired.endpoints.begin(), retired.endpoints.end());
+    }
+    // Names that this record has, in a record of their own: also those that will be another's, until it has them.
+    void keep_old(const resource::DnsRecord& record, std::string name) {
+        auto retired = retire(record.spec.endpoints, names_, world_.now, Successor::other_record);
+        look_again(retired.next);
         WantedRecord old;
-        old.name =
-            same_name == nullptr ? record.metadata.name : fmt::format("{}-{}", record.metadata.name, short_guid(host));
-        old.policy = same_name == nullptr ? policy_of(record) : same_name->policy;
-        if (old.policy.empty()) return;
-        old.spec.dns_name = host;
+        old.policy = policy_of(record);
+        if (retired.endpoints.empty() || old.policy.empty()) return;
+        old.name = std::move(name);
+        old.retiring = true;
+        old.spec.dns_name = record.spec.dns_name;
         old.spec.managed_zone = record.spec.managed_zone;
         old.spec.endpoints = std::move(retired.endpoints);
         old.unhealthy = record.status.unhealthy_targets;
@@ -108,12 +122,13 @@ private:
     void look_again(const std::optional<WallTime>& time) {
         if (time && (!result_.next || *time < *result_.next)) result_.next = time;
     }
-    // Who made it, if they still decide about something here.
+    // Who made it, if they still decide about something here, else somebody who does.
     [[nodiscard]] std::string policy_of(const resource::DnsRecord& record) const {
+        const auto& deciding = result_.choice.listeners;
         for (const auto& owner : record.metadata.owner_references) {
-            if (owner.kind == "DNSPolicy" && result_.choice.listeners.contains(owner.name)) return owner.name;
+            if (owner.kind == "DNSPolicy" && deciding.contains(owner.name)) return owner.name;
         }
-        return {};
+        return deciding.empty() ? std::string() : deciding.begin()->first;
     }
 
     void add_record(const Wanted& wanted) {
@@ -136,7 +151,7 @@ private:
     GatewayWorld& world_;
     Publication result_;
     std::vector<Wanted> trees_;
-    std::set<std::string> names_, pending_;
+    std::set<std::string> names_, waiting_;
     std::map<std::string, std::vector<resource::DnsEndpoint>> kept_;  // by host
     std::map<std::string, WallTime> cached_;                          // by host: see cached_label
 };

@@ -38,6 +38,7 @@ struct WantedRecord {
     std::string name, policy;
     resource::DnsRecordSpec spec;
     std::vector<std::string> unhealthy;
+    bool retiring = false;  // it only keeps names for a while
     bool operator==(const WantedRecord&) const = default;
 };
 

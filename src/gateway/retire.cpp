@@ -41,18 +41,22 @@ std::optional<WallTime> cached_until(const std::vector<resource::DnsEndpoint>& p
     return until;
 }
 
-Retired retire(const std::vector<resource::DnsEndpoint>& present, const std::set<std::string>& wanted, WallTime now) {
+Retired retire(const std::vector<resource::DnsEndpoint>& present, const std::set<std::string>& wanted, WallTime now,
+               Successor successor) {
     const std::string label(until_label);
     const auto until = std::max(forgotten_after(largest_ttl(present), now), remembered(present, now));
     Retired retired;
     for (const auto& endpoint : present) {
-        if (wanted.contains(endpoint.dns_name)) continue;
         const auto marked = endpoint.labels.find(label);
-        const auto ends = marked == endpoint.labels.end() ? until : from_rfc3339(marked->second).value_or(now);
+        auto ends = marked == endpoint.labels.end() ? until : from_rfc3339(marked->second).value_or(now);
+        if (wanted.contains(endpoint.dns_name)) {
+            if (successor == Successor::same_record) continue;
+            ends = std::min(ends, now + handover);
+        }
         if (ends <= now) continue;
         auto& kept = retired.endpoints.emplace_back(endpoint);
         kept.labels.erase(std::string(cached_label));
-        if (marked == endpoint.labels.end()) kept.labels.emplace(label, rfc3339(until));
+        kept.labels[label] = rfc3339(ends);
         if (!retired.next || ends < *retired.next) retired.next = ends;
     }
     return retired;

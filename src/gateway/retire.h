@@ -2,6 +2,7 @@
 // being kept is marked on the endpoint itself, so it survives a restart. Pure.
 #pragma once
 
+#include <chrono>
 #include <optional>
 #include <set>
 #include <string>
@@ -19,14 +20,20 @@ inline constexpr std::string_view until_label = "fairlead.dev/until";
 // larger ones (RFC 3339).
 inline constexpr std::string_view cached_label = "fairlead.dev/cached-until";
 
+// How long a name stays whose successor is another record: until that one is surely served.
+inline constexpr std::chrono::seconds handover{10};
+
 struct Retired {
     std::vector<resource::DnsEndpoint> endpoints;  // that are kept, in a fixed order
     std::optional<WallTime> next;                  // when the next of them goes
 };
 // `present` is what a record says now, `wanted` all names that are wanted from now on. A name that is wanted no more is
 // kept, with all its sets, for the largest TTL of `present`, from `now`, or longer if larger ones are still in caches;
-// one that is being kept already keeps its time.
-Retired retire(const std::vector<resource::DnsEndpoint>& present, const std::set<std::string>& wanted, WallTime now);
+// one that is being kept already keeps its time. One that is wanted goes at once; if it is wanted of another record,
+// which may not be there yet, in a moment.
+enum class Successor { same_record, other_record };
+Retired retire(const std::vector<resource::DnsEndpoint>& present, const std::set<std::string>& wanted, WallTime now,
+               Successor successor = Successor::same_record);
 
 // Until when caches may hold `present` with larger TTLs than those of `wanted`, which takes its place. Nothing: not any
 // more.

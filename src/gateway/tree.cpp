@@ -16,6 +16,7 @@ namespace fairlead::gateway {
 namespace {
 
 constexpr std::string_view wildcard_prefix = "*.";
+constexpr std::size_t max_record_name = 253;  // of any object
 
 std::string without_wildcard(const std::string& host) {
     return host.starts_with(wildcard_prefix) ? host.substr(wildcard_prefix.size()) : host;
@@ -36,6 +37,23 @@ std::map<std::string, std::vector<std::string>> hosts_of(const TreeInput& input,
         hosts[host].push_back(listener.name);
     }
     return hosts;
+}
+
+bool is_host(const resource::Gateway& gateway, const std::string& host) {
+    const auto& listeners = gateway.spec.listeners;
+    return std::any_of(listeners.begin(), listeners.end(),
+                       [&](const auto& each) { return lower(each.hostname) == host; });
+}
+
+// Gateway a with listener b-c and Gateway a-b with listener c would have the same.
+std::string record_name(const TreeInput& input, const std::string& listener) {
+    auto name = fmt::format("{}-{}", input.gateway.metadata.name, listener);
+    const bool taken = input.around.taken && input.around.taken(name);
+    if (name.size() <= max_record_name && !taken) return name;
+    const auto mark = short_guid(fmt::format("{}/{}", input.gateway.metadata.name, listener));
+    name.resize(std::min(name.size(), max_record_name - guid_length - 1));
+    while (name.back() == '-' || name.back() == '.') name.pop_back();
+    return fmt::format("{}-{}", name, mark);
 }
 
 std::string guid_text(const resource::Gateway& gateway) {
@@ -80,20 +98,21 @@ Tree build_tree(const TreeInput& input) {
         }
         // A wildcard and the host that it stands below would share their names otherwise.
         const auto base = without_wildcard(host);
-        const bool shared = base != host && hosts.contains(base);
+        const bool shared = base != host && is_host(input.gateway, base);
         one.lb = fmt::format("lb-{}.{}", shared ? wildcard_guid : guid, base);
         auto built = build_host(one);
-        built.tree.record = fmt::format("{}-{}", input.gateway.metadata.name, listeners.front());
+        built.tree.record = record_name(input, listeners.front());
         built.tree.zone = zone.zone->name;
         for (auto& problem : built.problems) tree.problems.push_back(std::move(problem));
         tree.lookups.merge(built.lookups);
-        if (built.pending) {
-            tree.pending.insert(host);
+        if (built.waiting) {
+            built.tree.endpoints.clear();
+            tree.waiting.push_back(std::move(built.tree));
         } else if (!built.tree.endpoints.empty()) {
             tree.hosts.push_back(std::move(built.tree));
         }
     }
-    for (auto& problem : hidden_names(tree.hosts)) tree.problems.push_back(std::move(problem));
+    for (auto& problem : hidden_names(tree.hosts, tree.hosts)) tree.problems.push_back(std::move(problem));
     return tree;
 }
 

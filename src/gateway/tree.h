@@ -42,6 +42,10 @@ struct TreeSurroundings {
     std::function<bool(const std::string& host, const std::string& cluster, const std::string& address)> works;
     // The addresses behind a host name, where no CNAME can be; nothing: nobody has answered yet.
     std::function<std::optional<std::vector<std::string>>(const std::string& hostname)> addresses_of;
+    // Why nobody knows them; empty: nobody has said.
+    std::function<std::string(const std::string& hostname)> why_unknown;
+    // Whether a DNSRecord of this name is somebody else's; empty: none is.
+    std::function<bool(const std::string& record)> taken;
     // Hosts whose tree had `default.lb-...` before: it goes on answering beside the places.
     std::set<std::string> with_default;
 };
@@ -65,7 +69,9 @@ struct TreeMember {
 };
 
 struct HostTree {
-    std::string record;  // name of the DNSRecord: {gateway}-{listener}, of the first listener with this host
+    // Name of the DNSRecord: {gateway}-{listener}, of the first listener with this host; with a mark behind it where
+    // that is taken or too long.
+    std::string record;
     std::vector<std::string> listeners;
     std::string host;
     std::string zone;  // name of the ManagedZone
@@ -101,7 +107,8 @@ struct Tree {
     std::vector<HostTree> hosts;        // by host
     std::vector<TreeProblem> problems;  // in a fixed order
     std::set<std::string> lookups;      // host names whose addresses are wanted
-    std::set<std::string> pending;      // hosts whose addresses are not known: what is published of them stays
+    // Hosts whose addresses are not known: what is published of them stays. Without endpoints.
+    std::vector<HostTree> waiting;
     bool operator==(const Tree&) const = default;
 };
 

@@ -106,26 +106,27 @@ TEST_F(Explain, WalksTheTreeOfAGateway) {
     server.answer(records_call, records);
     server.answer("GET /apis/kuadrant.io/v1alpha1/namespaces/gw/dnspolicies/web", policy);
     EXPECT_EQ(explain(gateway), 0);
-    EXPECT_EQ(out().substr(out().find("\n\n") + 2),
-              "host app.example.com\n"
-              "└─ 100%  TTL 300  CNAME lb.app.example.com.\n"
-              "   └─ load balancer lb.app.example.com  IE covers the place\n"
-              "      └─ 100%  IE  geo IE  TTL 300  CNAME ie.lb.app.example.com.\n"
-              "         └─ place IE ie.lb.app.example.com  by weight\n"
-              "            ├─ 75%  dublin  weight 150  TTL 300  CNAME c1.lb.app.example.com.\n"
-              "            │  └─ cluster dublin c1.lb.app.example.com\n"
-              "            │     └─ 100%  TTL 60  A 192.0.2.1, 192.0.2.2 (unhealthy)\n"
-              "            │        ├─ 192.0.2.1  healthy since 2026-03-01T11:55:00Z (5m ago), HTTP 200\n"
-              "            │        └─ 192.0.2.2  unhealthy since 2026-03-01T11:59:30Z (30s ago), connection refused\n"
-              "            ├─ 25%  cork    weight 50   TTL 300  CNAME aws.lb.com.\n"
-              "            │  └─ cluster cork aws.lb.com  is in no zone of ours\n"
-              "            │     └─ aws.lb.com  not known yet, NotChecked\n"
-              "            └─   -  galway  weight 10   TTL 300  CNAME c3.lb.app.example.com.  not chosen: unhealthy\n"
-              "               └─ 192.0.2.3  unhealthy since 2026-03-01T11:00:00Z (60m ago), ClusterStale\n"
-              "\n"
-              "Answers:\n"
-              "  75%  NOERROR  kept 60 s   A 192.0.2.1  cluster dublin\n"
-              "  25%  NOERROR  kept 300 s  CNAME aws.lb.com.  cluster cork\n");
+    EXPECT_EQ(
+        out().substr(out().find("\n\n") + 2),
+        "host app.example.com\n"
+        "└─ 100%  TTL 300  CNAME lb.app.example.com.\n"
+        "   └─ load balancer lb.app.example.com  IE covers the place\n"
+        "      └─ 100%  IE  geo IE  TTL 300  CNAME ie.lb.app.example.com.\n"
+        "         └─ place IE ie.lb.app.example.com  by weight\n"
+        "            ├─ 75%  dublin  weight 150  TTL 300  CNAME c1.lb.app.example.com.\n"
+        "            │  └─ cluster dublin c1.lb.app.example.com\n"
+        "            │     └─ 100%  TTL 60  A 192.0.2.1, 192.0.2.2 (unhealthy)\n"
+        "            │        ├─ 192.0.2.1  healthy since 2026-03-01T11:55:00Z (5m ago), HTTP 200\n"
+        "            │        └─ 192.0.2.2  unhealthy since 2026-03-01T11:59:30Z (30s ago), connection refused\n"
+        "            ├─ 25%  cork    weight 50   TTL 300  CNAME aws.lb.com.\n"
+        "            │  └─ cluster cork aws.lb.com  is in no zone of ours\n"
+        "            │     └─ aws.lb.com  not known yet\n"
+        "            └─   -  galway  weight 10   TTL 300  CNAME c3.lb.app.example.com.  not chosen: unhealthy\n"
+        "               └─ 192.0.2.3  unhealthy since 2026-03-01T11:00:00Z (60m ago), nothing is heard of its cluster\n"
+        "\n"
+        "Answers:\n"
+        "  75%  NOERROR  kept 60 s   A 192.0.2.1  cluster dublin\n"
+        "  25%  NOERROR  kept 300 s  CNAME aws.lb.com.  cluster cork\n");
 }
 
 TEST_F(Explain, WalksTheTreeWithoutTheRightToReadPolicies) {

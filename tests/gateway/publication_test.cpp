@@ -52,6 +52,7 @@ struct Life {
     WallTime now = start;
     Publication last;
     std::optional<std::map<std::string, std::vector<std::string>>> behind;
+    std::set<std::string> taken;
 
     Life() {
         gateway.metadata.name = "gw";
@@ -84,6 +85,7 @@ struct Life {
             if (!behind || !behind->contains(host)) return std::nullopt;
             return behind->at(host);
         };
+        world.around.taken = [this](const std::string& name) { return taken.contains(name); };
         last = publication(std::move(world));
         std::vector<resource::DnsRecord> written;
         for (const auto& wanted : last.records) {
@@ -234,8 +236,72 @@ TEST(Publication, AHostThatComesBackTakesItsNamesBack) {
     life.publish();
     life.gateway.spec.listeners[0].hostname = "shop.example.com";
     life.publish();
-    EXPECT_THAT(life.record_names(), UnorderedElementsAre("gw-web", "gw-web-" + short_guid("store.example.com")));
+    const auto shop = "gw-web-" + short_guid("shop.example.com");
+    const auto store = "gw-web-" + short_guid("store.example.com");
+    EXPECT_THAT(life.record_names(), UnorderedElementsAre("gw-web", shop, store));
+    life.now += std::chrono::seconds(11);  // by then gw-web has its names for sure
+    life.publish();
+    EXPECT_THAT(life.record_names(), UnorderedElementsAre("gw-web", store));
     EXPECT_THAT(life.names(), Contains("shop.example.com"));
+}
+
+// After each write something must have each host: what is written first keeps the old names.
+TEST(Publication, ListenersThatSwapTheirHostsLeaveNoHostWithoutARecord) {
+    Life life;
+    life.gateway.spec.listeners = {listener_of("a", "x.example.com"), listener_of("b", "y.example.com")};
+    life.attach();
+    life.publish();
+    auto written = life.records;
+    std::swap(life.gateway.spec.listeners[0].hostname, life.gateway.spec.listeners[1].hostname);
+    life.publish();
+    for (const auto& record : life.records) {
+        const auto same = std::find_if(written.begin(), written.end(),
+                                       [&](const auto& each) { return each.metadata.name == record.metadata.name; });
+        if (same == written.end()) {
+            written.push_back(record);
+        } else {
+            *same = record;
+        }
+        std::set<std::string> names;
+        for (const auto& each : written) {
+            for (const auto& endpoint : each.spec.endpoints) names.insert(endpoint.dns_name);
+        }
+        EXPECT_THAT(names, testing::IsSupersetOf({"x.example.com", "y.example.com"})) << record.metadata.name;
+    }
+    life.now += std::chrono::seconds(11);
+    life.publish();
+    EXPECT_THAT(life.record_names(), UnorderedElementsAre("gw-a", "gw-b"));
+}
+
+TEST(Publication, KeptNamesPassToThePolicyThatTakesOver) {
+    Life life;
+    life.policies.push_back(policy_of("younger", "2026-02-01T00:00:00Z"));
+    life.publish();
+    life.gateway.spec.listeners[0].hostname = "store.example.com";
+    life.publish();
+    life.policies.erase(life.policies.begin());
+    life.publish();
+    EXPECT_THAT(life.names(), Contains("shop.example.com"));
+    for (const auto& record : life.last.records) EXPECT_EQ(record.policy, "younger");
+}
+
+TEST(Publication, ARecordNameThatIsTakenGetsAMark) {
+    Life life;
+    life.taken = {"gw-web"};
+    life.publish();
+    EXPECT_THAT(life.record_names(), ElementsAre("gw-web-" + short_guid("gw/web")));
+}
+
+TEST(Publication, WildcardsHearOfNamesThatAnotherPolicyHidesFromThem) {
+    Life life;
+    life.gateway.spec.listeners = {listener_of("wild", "*.example.com"), listener_of("web", "shop.example.com")};
+    life.attach();
+    life.policies.push_back(policy_of("special", "2026-02-01T00:00:00Z", "web"));
+    life.publish();
+    const auto& problems = life.last.trees.at("policy").problems;
+    EXPECT_EQ(std::count_if(problems.begin(), problems.end(),
+                            [](const auto& each) { return each.kind == TreeProblem::Kind::hidden_names; }),
+              1);
 }
 
 TEST(Publication, AListenerThatIsGoneTakesItsHostWithIt) {
@@ -299,6 +365,7 @@ TEST(Publication, AWildcardAndTheHostAboveItHaveTreesOfTheirOwn) {
     Life life;
     life.gateway.spec.listeners = {listener_of("web", "shop.example.com"), listener_of("wild", "*.shop.example.com")};
     life.attach();
+    life.policies.push_back(policy_of("special", "2026-02-01T00:00:00Z", "web"));
     life.publish();
     std::map<std::string, std::set<std::string>> owners;
     for (const auto& record : life.records) {

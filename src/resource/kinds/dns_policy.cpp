@@ -98,12 +98,17 @@ json::Value clusters_cell(const json::Value& policy, WallTime) {
 json::Value geos_cell(const json::Value& policy, WallTime) {
     const auto* clusters = items_at(policy, "status.clusters");
     if (clusters == nullptr) return "";
-    const auto chosen = json::string_at(policy, "spec.loadBalancing.geo.defaultGeo");
+    const auto* chosen = items_at(policy, "status.defaultGeos");
+    const auto answers_the_rest = [chosen](std::string_view geo) {
+        return chosen != nullptr && std::any_of(chosen->begin(), chosen->end(), [geo](const auto& each) {
+                   return each.is_string() && equal_ignoring_case(json::view(each.get_string()), geo);
+               });
+    };
     std::set<std::string> geos;
     for (const auto& cluster : *clusters) {
         std::string geo(json::string_at(cluster, "geo"));
         if (geo.empty()) continue;
-        if (equal_ignoring_case(geo, chosen)) geo += '*';
+        if (answers_the_rest(geo)) geo += '*';
         geos.insert(std::move(geo));
     }
     return text_value(first_few({geos.begin(), geos.end()}));
@@ -248,6 +253,8 @@ void DnsPolicyStatus::describe(Fields<DnsPolicyStatus>& f) {
     f.field("observedGeneration", &DnsPolicyStatus::observed_generation, "Generation of the spec that was acted on.")
         .minimum(0);
     f.field("hosts", &DnsPolicyStatus::hosts, "Hosts that are published.");
+    f.field("defaultGeos", &DnsPolicyStatus::default_geos,
+            "Places that answer clients from everywhere else now; several when hosts differ.");
     f.field("clusters", &DnsPolicyStatus::clusters, "Clusters that serve them.").keyed_by({"name"}).items(0, 1000);
     f.field("addresses", &DnsPolicyStatus::addresses, "What the checks of each address have found.")
         .keyed_by({"host", "cluster", "address"})

@@ -91,7 +91,7 @@ struct PolicyAddressStatus {
 struct DnsPolicyStatus {
     std::vector<Condition> conditions;
     std::optional<std::int64_t> observed_generation;
-    std::vector<std::string> hosts;
+    std::vector<std::string> hosts, default_geos;
     std::vector<PolicyClusterStatus> clusters;
     std::vector<PolicyAddressStatus> addresses;
     bool operator==(const DnsPolicyStatus&) const = default;
