@@ -10,6 +10,8 @@
   dns       answers per second and CPU per answer: plain, weighted, geo and chains, beside gdnsd, Knot and a UDP echo
   plan      a plan without a change, with 1% changed, and a whole round of list, ownership and plan, at 10,000, 100,000 and
             1,000,000 records, beside what was measured of external-dns 0.22 elsewhere (it cannot be built here)
+  tree      the record trees of 1,000 Gateways with 10 listeners over 20 clusters, and how long a change of one cluster takes
+            until the compiled zone answers with it (no peer can be run here)
   dns-scale 1,000,000 names: memory, start, and changes served while 100,000 queries/s are answered
 
 --seconds N sets the length of one measurement (default 5), --objects N the size of the large store, --names N of the large
@@ -247,9 +249,26 @@ def plan(options):
     print("The figures of external-dns are of another day: it cannot be built here.")
 
 
+def tree(_options):
+    """CPU time of one thread for trees alone; time on the clock for the whole way."""
+    built = tool("tree_bench", "build", 1_000)
+    print(f"\ntrees of {built['gateways']:,} Gateways, 10 listeners, 20 clusters in 5 places (no peer)")
+    print(f"{'all from scratch':44} {built['all_ms']:12,.1f} ms CPU   {built['all_endpoints']:,} record sets")
+    for name, key in (("one Gateway", "all"), ("one of a tenth of the Gateways", "tenth"), ("one over 10 clusters", "half_clusters"),
+                      ("one over 40 clusters", "double_clusters"), ("one with 20 listeners", "double_listeners")):
+        print(f"{name:44} {built[key + '_gateway_ms']:12,.3f} ms CPU")
+    for store in ("memory", "disk"):
+        got = tool("tree_bench", "path", store, 1_000, 50)
+        print(f"store: {store}; all records written and served after {got['start_ms'] / 1000:.1f} s; {got['changes']} changes each")
+        for name, key in (("address changed, one host answers", "address_first"), ("address changed, all ten hosts", "address_all"),
+                          ("routes left, one host", "drain_first"), ("routes left, all ten hosts", "drain_all")):
+            figures = got[key]
+            print(f"{name:44} p50 {figures['p50_ms']:8,.1f} ms   p99 {figures['p99_ms']:8,.1f} ms   max {figures['max_ms']:8,.1f} ms", flush=True)
+
+
 def main():
     parser = argparse.ArgumentParser(prog="./dev bench", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    every = {"creates": creates, "reads": reads, "watch": watch, "hostile": attacks.run, "control": control, "memory": memory, "plan": plan,
+    every = {"creates": creates, "reads": reads, "watch": watch, "hostile": attacks.run, "control": control, "memory": memory, "plan": plan, "tree": tree,
              "dns": lambda options: dns_speed.run(options, TOOLS), "dns-scale": lambda options: dns_scale.run(options, TOOLS)}
     parser.add_argument("benchmarks", nargs="*", metavar="name")
     parser.add_argument("--seconds", type=int, default=5)

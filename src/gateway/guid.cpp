@@ -4,7 +4,7 @@
 
 #include <algorithm>
 #include <array>
-#include <vector>
+#include <cstdint>
 
 namespace fairlead::gateway {
 
@@ -12,13 +12,19 @@ namespace {
 
 constexpr std::string_view digits = "0123456789abcdefghijklmnopqrstuvwxyz";
 
-// One digit of base 36 leaves the number (big-endian bytes), which becomes the quotient.
-unsigned divide(std::vector<unsigned char>& number) {
-    unsigned rest = 0;
-    for (auto& byte : number) {
-        const unsigned value = rest * 256 + byte;
-        byte = static_cast<unsigned char>(value / digits.size());
-        rest = static_cast<unsigned>(value % digits.size());
+constexpr std::size_t words = 7;                  // of 32 bits: SHA-224
+using Number = std::array<std::uint32_t, words>;  // the highest first
+
+// Six digits of base 36 leave the number at a time: that is what a word has room for.
+constexpr std::size_t step = 6;
+constexpr std::uint64_t divisor = 36ULL * 36 * 36 * 36 * 36 * 36;
+
+std::uint64_t divide(Number& number) {
+    std::uint64_t rest = 0;
+    for (auto& word : number) {
+        const auto value = rest << 32U | word;
+        word = static_cast<std::uint32_t>(value / divisor);
+        rest = value % divisor;
     }
     return rest;
 }
@@ -27,14 +33,19 @@ unsigned divide(std::vector<unsigned char>& number) {
 
 std::string short_guid(std::string_view text) {
     std::array<unsigned char, EVP_MAX_MD_SIZE> digest{};
-    unsigned size = 0;
-    EVP_Digest(text.data(), text.size(), digest.data(), &size, EVP_sha224(), nullptr);
-    std::vector<unsigned char> number(digest.begin(), digest.begin() + size);
-    const auto zeros = std::find_if(number.begin(), number.end(), [](unsigned char byte) { return byte != 0; });
-    std::string guid(static_cast<std::size_t>(zeros - number.begin()), '0');
+    EVP_Digest(text.data(), text.size(), digest.data(), nullptr, EVP_sha224(), nullptr);
+    Number number{};
+    for (std::size_t i = 0; i < words * 4; ++i) number[i / 4] = number[i / 4] << 8U | digest[i];
+    const auto zeros =
+        std::find_if(digest.begin(), digest.begin() + words * 4, [](unsigned char byte) { return byte != 0; }) -
+        digest.begin();
     std::string backwards;
-    while (std::any_of(number.begin(), number.end(), [](unsigned char byte) { return byte != 0; }))
-        backwards += digits[divide(number)];
+    while (number != Number{}) {
+        auto rest = divide(number);
+        for (std::size_t i = 0; i < step; ++i, rest /= digits.size()) backwards += digits[rest % digits.size()];
+    }
+    while (!backwards.empty() && backwards.back() == '0') backwards.pop_back();
+    std::string guid(static_cast<std::size_t>(zeros), '0');
     guid.append(backwards.rbegin(), backwards.rend());
     return guid.substr(0, guid_length);
 }
