@@ -8,6 +8,7 @@
 
 #include "base/text.h"
 #include "simulation/client.h"
+#include "simulation/clusters_world.h"
 #include "simulation/publish_world.h"
 #include "simulation/simulation.h"
 
@@ -21,12 +22,13 @@ struct Arguments {
     bool trace = false;
     bool embedded = false;    // over files instead of memory
     bool keep_going = false;  // names every failing seed instead of telling all about the first
-    bool publish = false;     // the world of zones at other providers instead of the API's
+    std::string_view world = "api";
 };
 
 int usage() {
     fmt::print(stderr,
-               "usage: simulate [--seeds N] [--start S] [--trace] [--keep-going] [--embedded] [--world api|publish]\n");
+               "usage: simulate [--seeds N] [--start S] [--trace] [--keep-going] [--embedded] [--world "
+               "api|publish|clusters]\n");
     return 2;
 }
 
@@ -46,9 +48,8 @@ bool read(int argc, char** argv, Arguments& arguments) {
             continue;
         }
         if (name == "--world") {
-            const std::string_view world = i + 1 < argc ? argv[++i] : "";
-            if (world != "api" && world != "publish") return false;
-            arguments.publish = world == "publish";
+            arguments.world = i + 1 < argc ? argv[++i] : "";
+            if (arguments.world != "api" && arguments.world != "publish" && arguments.world != "clusters") return false;
             continue;
         }
         const auto value = i + 1 < argc ? fairlead::parse_int(argv[++i]) : std::nullopt;
@@ -64,31 +65,71 @@ bool read(int argc, char** argv, Arguments& arguments) {
     return true;
 }
 
+// Seeds of one of the other worlds, one after the other; adds up what the reports say. The number that failed.
+template <class Simulate, class Add>
+std::int64_t run_seeds(const Arguments& arguments, const Simulate& simulate, const Add& add) {
+    std::int64_t failed = 0;
+    for (std::int64_t done = 0; done < arguments.seeds; ++done) {
+        const auto report = simulate(static_cast<std::uint64_t>(arguments.start + done));
+        if (arguments.trace || (report.violation && !arguments.keep_going)) fmt::print("{}", report.trace);
+        add(report);
+        if (!report.violation) continue;
+        fmt::print("seed {}: {}\n", report.seed, *report.violation);
+        ++failed;
+        if (!arguments.keep_going) break;
+    }
+    return failed;
+}
+
+void print_clean(const Arguments& arguments, std::int64_t failed) {
+    fmt::print("{} of {} seeds from {} are clean: ", arguments.seeds - failed, arguments.seeds, arguments.start);
+}
+
 // Seeds of the world in publish_world.h.
 int run_publishing(const Arguments& arguments) {
     fairlead::simulation::PublishReport all;
     const auto began = Steady::now();
-    std::int64_t failed = 0;
-    for (std::int64_t done = 0; done < arguments.seeds; ++done) {
-        const auto report =
-            fairlead::simulation::simulate_publishing(static_cast<std::uint64_t>(arguments.start + done));
-        if (arguments.trace || (report.violation && !arguments.keep_going)) fmt::print("{}", report.trace);
-        if (report.violation) {
-            fmt::print("seed {}: {}\n", report.seed, *report.violation);
-            if (!arguments.keep_going) return 1;
-            ++failed;
-        }
-        all.applied += report.applied;
-        all.faults += report.faults;
-        all.crashes += report.crashes;
-        all.foreign += report.foreign;
-    }
+    const auto failed = run_seeds(
+        arguments, [](std::uint64_t seed) { return fairlead::simulation::simulate_publishing(seed); },
+        [&all](const auto& report) {
+            all.applied += report.applied;
+            all.faults += report.faults;
+            all.crashes += report.crashes;
+            all.foreign += report.foreign;
+        });
+    if (failed != 0 && !arguments.keep_going) return 1;
     const double seconds = std::chrono::duration<double>(Steady::now() - began).count();
-    fmt::print(
-        "{} of {} seeds from {} are clean: {} sets written, {} faults, {} crashes, {} foreign writes, {:.1f} s, {:.0f} "
-        "seeds a second\n",
-        arguments.seeds - failed, arguments.seeds, arguments.start, all.applied, all.faults, all.crashes, all.foreign,
-        seconds, static_cast<double>(arguments.seeds) / seconds);
+    print_clean(arguments, failed);
+    fmt::print("{} sets written, {} faults, {} crashes, {} foreign writes, {:.1f} s, {:.0f} seeds a second\n",
+               all.applied, all.faults, all.crashes, all.foreign, seconds,
+               static_cast<double>(arguments.seeds) / seconds);
+    return failed == 0 ? 0 : 1;
+}
+
+// Seeds of the world in clusters_world.h.
+int run_clusters(const Arguments& arguments) {
+    fairlead::simulation::ClustersSurroundings around;
+    fairlead::simulation::ClustersReport all;
+    const auto began = Steady::now();
+    const auto failed = run_seeds(
+        arguments, [&around](std::uint64_t seed) { return fairlead::simulation::simulate_clusters(seed, around); },
+        [&all](const auto& report) {
+            all.actions += report.actions;
+            all.cuts += report.cuts;
+            all.broken += report.broken;
+            all.expired += report.expired;
+            all.crashes += report.crashes;
+            all.deaths += report.deaths;
+            all.answers += report.answers;
+            all.absences += report.absences;
+        });
+    if (failed != 0 && !arguments.keep_going) return 1;
+    const double seconds = std::chrono::duration<double>(Steady::now() - began).count();
+    print_clean(arguments, failed);
+    fmt::print("{} actions, {} cuts, {} broken calls, {} watches too old, {} crashes, {} deaths, ", all.actions,
+               all.cuts, all.broken, all.expired, all.crashes, all.deaths);
+    fmt::print("{} looks at hosts that must answer, {} at absent clusters, {:.1f} s, {:.0f} seeds a second\n",
+               all.answers, all.absences, seconds, static_cast<double>(arguments.seeds) / seconds);
     return failed == 0 ? 0 : 1;
 }
 
@@ -98,7 +139,8 @@ int main(int argc, char** argv) {
     using namespace fairlead::simulation;
     Arguments arguments;
     if (!read(argc, argv, arguments)) return usage();
-    if (arguments.publish) return run_publishing(arguments);
+    if (arguments.world == "publish") return run_publishing(arguments);
+    if (arguments.world == "clusters") return run_clusters(arguments);
     Surroundings around;
     const auto began = Steady::now();
     auto shown = began;
