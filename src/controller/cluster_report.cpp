@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <tuple>
 
+#include "base/text.h"
 #include "gateway/cluster_state.h"
 #include "resource/kinds/gateway_common.h"
 
@@ -18,6 +19,8 @@ using resource::ListenerStatus;
 constexpr std::size_t max_value_bytes = 253;
 constexpr std::size_t max_conditions = 8;
 constexpr std::size_t max_kinds = 8;
+// Less than it allows: all clusters share the room. The whole text stands in the cluster.
+constexpr std::size_t max_message_bytes = 256;
 
 std::string_view hub_type(const std::string& type) {
     if (type.empty() || type == "IPAddress") return gateway::multi_cluster_ip;
@@ -59,6 +62,11 @@ ListenerStatus listener_of(const std::string& cluster, const resource::Gateway& 
     }
     if (out.supported_kinds.size() > max_kinds) out.supported_kinds.resize(max_kinds);
     if (out.conditions.size() > max_conditions) out.conditions.resize(max_conditions);
+    for (auto& each : out.conditions) {
+        if (each.message.size() > max_message_bytes) {
+            each.message = valid_utf8(std::string_view(each.message).substr(0, max_message_bytes));
+        }
+    }
     out.name = fmt::format("{}.{}", cluster, listener.name);
     out.attached_routes = routes;
     return out;
@@ -94,33 +102,49 @@ ClusterReport report_of(const std::string& cluster, const resource::Gateway& gat
     return report;
 }
 
-resource::GatewayStatus merged(const resource::GatewayStatus& present, const Merging& merging) {
+Merged merged(const resource::GatewayStatus& present, const Merging& merging) {
     auto names = merging.clusters;
     names.insert(merging.removed.begin(), merging.removed.end());
-    for (const auto& [cluster, report] : merging.reports) names.insert(cluster);
+    std::map<std::string, Candidate> candidates;
+    for (const auto& [cluster, report] : merging.reports) {
+        names.insert(cluster);
+        if (merging.removed.contains(cluster)) continue;
+        const auto created = merging.created.find(cluster);
+        candidates[cluster] = {&report, false, created == merging.created.end() ? "" : created->second};
+    }
+    // True: it is not to stay as it is.
     const auto ours = [&](std::string_view cluster) {
         const std::string name(cluster);
-        return !name.empty() && (merging.reports.contains(name) || merging.removed.contains(name));
+        if (name.empty()) return false;
+        const auto candidate = candidates.find(name);
+        if (candidate != candidates.end()) candidate->second.present = true;
+        return candidate != candidates.end() || merging.removed.contains(name);
     };
-    resource::GatewayStatus out;
-    out.conditions = present.conditions;
+    Merged out;
+    auto& status = out.status;
+    status.conditions = present.conditions;
     for (const auto& address : present.addresses) {
-        if (!ours(cluster_of(address))) out.addresses.push_back(address);
+        if (!ours(cluster_of(address))) status.addresses.push_back(address);
     }
     std::set<std::string> taken;
     for (const auto& listener : present.listeners) {
         if (ours(cluster_of(listener, names))) continue;
         taken.insert(listener.name);
-        out.listeners.push_back(listener);
+        status.listeners.push_back(listener);
     }
-    for (const auto& [cluster, report] : merging.reports) {
-        if (merging.removed.contains(cluster)) continue;
-        out.addresses.insert(out.addresses.end(), report.addresses.begin(), report.addresses.end());
+    auto room = merging.room;
+    if (!room.take(status.addresses, status.listeners)) room = {0, 0, 0};
+    auto fitted = fitting(candidates, room);
+    for (const auto& cluster : fitted.fit) {
+        const auto& report = merging.reports.at(cluster);
+        status.addresses.insert(status.addresses.end(), report.addresses.begin(), report.addresses.end());
         for (const auto& listener : report.listeners) {
             // a + b.http and a.b + http are one name: the first has it.
-            if (taken.insert(listener.name).second) out.listeners.push_back(listener);
+            if (!taken.insert(listener.name).second) continue;
+            status.listeners.push_back(fitted.shortened ? shortened(listener) : listener);
         }
     }
+    out.left_out = std::move(fitted.left_out);
     return out;
 }
 

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "controller/gateway_room.h"
 #include "gateway/attachment.h"
 #include "resource/kinds/gateway.h"
 
@@ -27,10 +28,18 @@ struct Merging {
     std::map<std::string, ClusterReport> reports;  // of the clusters that we speak for; an empty one: not there
     std::set<std::string> removed;                 // clusters whose entries go
     std::set<std::string> clusters;                // all that exist: names may have dots, as those of listeners
+    std::map<std::string, std::string> created{};  // when the Clusters were made: the older goes first
+    GatewayRoom room{};
 };
 
-// Entries of clusters that we do not speak for, and of other types, stay as they are and where they are; ours follow.
-resource::GatewayStatus merged(const resource::GatewayStatus& present, const Merging& merging);
+struct Merged {
+    resource::GatewayStatus status;
+    std::vector<std::string> left_out;  // clusters that there is no room for; sorted
+};
+
+// Entries of clusters that we do not speak for, and of other types, stay as they are and where they are; ours follow,
+// as far as there is room.
+Merged merged(const resource::GatewayStatus& present, const Merging& merging);
 
 // Whether the status has an entry of that cluster.
 bool mentions(const resource::GatewayStatus& status, const std::string& cluster, const std::set<std::string>& clusters);

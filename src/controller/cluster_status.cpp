@@ -2,6 +2,8 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
+
 #include "base/text.h"
 #include "control/conditions.h"
 
@@ -9,6 +11,7 @@ namespace fairlead::controller {
 namespace {
 
 constexpr std::chrono::seconds default_grace{60};
+constexpr std::size_t max_named = 5;
 
 resource::Condition condition(const resource::Cluster& cluster, std::string_view type, bool value,
                               std::string_view reason, std::string message) {
@@ -57,6 +60,27 @@ void set_lost(resource::ClusterStatus& status, const resource::Cluster& cluster,
     control::set_condition(status.conditions, std::move(wanted), now);
 }
 
+// Until the cluster is known, what was said stays.
+void set_reported(resource::ClusterStatus& status, const resource::Cluster& cluster, const ClusterLink& link,
+                  WallTime now) {
+    if (!link.gateways) return;
+    auto wanted =
+        condition(cluster, reported_condition, link.full.empty(), link.full.empty() ? "Reported" : "GatewayFull",
+                  "its Gateways are in the status of those here");
+    if (!link.full.empty()) {
+        std::string names;
+        for (std::size_t i = 0; i < std::min(link.full.size(), max_named); ++i) {
+            names += (i == 0 ? "" : ", ") + link.full[i];
+        }
+        if (link.full.size() > max_named) names += fmt::format(" and {} more", link.full.size() - max_named);
+        wanted.message = fmt::format(
+            "Gateway {} has no room in its status for this cluster's addresses and listeners, which are not published: "
+            "let fewer clusters serve it, or split its listeners among several Gateways",
+            names);
+    }
+    control::set_condition(status.conditions, std::move(wanted), now);
+}
+
 }  // namespace
 
 std::chrono::nanoseconds grace_of(const resource::ClusterSpec& spec) {
@@ -86,13 +110,16 @@ resource::ClusterStatus cluster_status(const resource::Cluster& cluster, const C
             set_lost(status, cluster, link, overdue || is_true(status, stale_condition), now);
             break;
     }
+    set_reported(status, cluster, link, now);
     return status;
 }
 
 resource::ClusterStatus cleared_status(const resource::ClusterStatus& present) {
     resource::ClusterStatus out;
     for (const auto& each : present.conditions) {
-        if (each.type != connected_condition && each.type != stale_condition) out.conditions.push_back(each);
+        const bool ours =
+            each.type == connected_condition || each.type == stale_condition || each.type == reported_condition;
+        if (!ours) out.conditions.push_back(each);
     }
     return out;
 }
@@ -107,6 +134,13 @@ std::vector<ClusterNews> news_of(const resource::ClusterStatus& before, const re
     if (!is && (was || first)) news.push_back({true, "Lost", message_of(after, connected_condition)});
     if (is_true(after, stale_condition) && !is_true(before, stale_condition)) {
         news.push_back({true, "Stale", message_of(after, stale_condition)});
+    }
+    const auto left_out = [](const resource::ClusterStatus& status) {
+        const auto* found = control::find_condition(status.conditions, reported_condition);
+        return found != nullptr && found->status == "False";
+    };
+    if (left_out(after) && !left_out(before)) {
+        news.push_back({true, "GatewayFull", message_of(after, reported_condition)});
     }
     return news;
 }

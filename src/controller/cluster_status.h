@@ -14,6 +14,7 @@
 namespace fairlead::controller {
 
 inline constexpr std::string_view connected_condition = "Connected";
+inline constexpr std::string_view reported_condition = "Reported";
 using gateway::stale_condition;
 
 // How long what was last heard of the cluster counts.
@@ -28,6 +29,7 @@ struct ClusterLink {
     std::string reason, problem;             // when it is lost
     std::chrono::nanoseconds lost_for{0};    // unless it is connected
     std::optional<std::int32_t> gateways{};  // also here; none: not known yet
+    std::vector<std::string> full{};         // Gateways here that have no room for what it reports; sorted
 };
 
 // What the status should be. A Stale that was true before a restart stays until the cluster is connected.

@@ -194,6 +194,7 @@ bool ClusterSync::remove_entries(const std::string& name) {
 
 void ClusterSync::forget(const std::string& name) {
     entries_.erase(name);
+    left_out_.erase(name);
     figures_.erase(name);
 }
 
@@ -226,7 +227,7 @@ Result<control::Again> ClusterSync::leave(const resource::Cluster& cluster) {
     return Again::no();
 }
 
-ClusterLink ClusterSync::link_of(Entry& entry) const {
+ClusterLink ClusterSync::link_of(const std::string& name, Entry& entry) const {
     ClusterLink link;
     const auto now = context_.clock().monotonic();
     if (!entry.follower) {
@@ -249,6 +250,9 @@ ClusterLink ClusterSync::link_of(Entry& entry) const {
         link.gateways = static_cast<std::int32_t>(std::count_if(
             theirs.begin(), theirs.end(), [this](const auto& each) { return gateways_.get(each.first) != nullptr; }));
     }
+    if (const auto full = left_out_.find(name); full != left_out_.end()) {
+        link.full.assign(full->second.begin(), full->second.end());
+    }
     return link;
 }
 
@@ -266,7 +270,7 @@ Result<control::Again> ClusterSync::reconcile_cluster(const std::string& name) {
     }
     follow(name, *cluster);
     auto& entry = entries_.at(name);
-    const auto link = link_of(entry);
+    const auto link = link_of(name, entry);
     const auto wanted = cluster_status(*cluster, link, context_.clock().now());
     if (wanted != cluster->status) {
         if (auto written = write_status(name, *cluster, wanted); !written) return fail(written.error());
@@ -309,6 +313,7 @@ Merging ClusterSync::merging_of(const std::string& key) const {
     Merging merging;
     merging.clusters = cluster_names();
     for (const auto& [name, entry] : entries_) {
+        if (const auto* cluster = clusters_.get(name)) merging.created[name] = cluster->metadata.creation_timestamp;
         // Until all has been listed, what stands here is the newest that is known.
         if (!entry.follower || !entry.follower->connection().synced) continue;
         const auto& contents = entry.follower->contents();
@@ -327,6 +332,18 @@ Merging ClusterSync::merging_of(const std::string& key) const {
     return merging;
 }
 
+// They are told, and those that have room now.
+void ClusterSync::note_left_out(const std::string& key, const std::vector<std::string>& clusters) {
+    for (auto each = left_out_.begin(); each != left_out_.end();) {
+        const bool still = std::binary_search(clusters.begin(), clusters.end(), each->first);
+        if (!still && each->second.erase(key) > 0) context_.enqueue(cluster_key(each->first));
+        each = each->second.empty() ? left_out_.erase(each) : std::next(each);
+    }
+    for (const auto& name : clusters) {
+        if (left_out_[name].insert(key).second) context_.enqueue(cluster_key(name));
+    }
+}
+
 Result<control::Again> ClusterSync::reconcile_gateway(const std::string& key) {
     const auto done = [this, &key] {
         const auto leaving = leaving_.find(key);
@@ -336,12 +353,15 @@ Result<control::Again> ClusterSync::reconcile_gateway(const std::string& key) {
     };
     const auto* gateway = gateways_.get(key);
     if (gateway == nullptr) {
+        note_left_out(key, {});
         done();
         return Again::no();
     }
     const auto merging = merging_of(key);
+    auto merge = merged(gateway->status, merging);
+    note_left_out(key, merge.left_out);
     auto changed = *gateway;
-    changed.status = merged(gateway->status, merging);
+    changed.status = std::move(merge.status);
     if (changed.status == gateway->status) {
         done();
         return Again::no();

@@ -69,7 +69,8 @@ private:
     [[nodiscard]] bool remove_entries(const std::string& name);
     void follow(const std::string& name, const resource::Cluster& cluster);
     [[nodiscard]] Result<cluster::Access> access_to(const resource::ClusterSpec& spec, std::string& reason) const;
-    [[nodiscard]] ClusterLink link_of(Entry& entry) const;
+    [[nodiscard]] ClusterLink link_of(const std::string& name, Entry& entry) const;
+    void note_left_out(const std::string& key, const std::vector<std::string>& clusters);
     Result<void> write_status(const std::string& name, const resource::Cluster& cluster,
                               const resource::ClusterStatus& wanted);
     [[nodiscard]] Merging merging_of(const std::string& key) const;
@@ -81,9 +82,10 @@ private:
     control::View<resource::Gateway>& gateways_;
     control::View<resource::Cluster>& clusters_;
     control::Informer& secrets_;
-    const control::Index& by_secret_;                       // "namespace/name" -> Clusters
-    std::map<std::string, Entry> entries_;                  // by Cluster
-    std::map<std::string, std::set<std::string>> leaving_;  // Gateway -> Clusters whose entries go
+    const control::Index& by_secret_;                        // "namespace/name" -> Clusters
+    std::map<std::string, Entry> entries_;                   // by Cluster
+    std::map<std::string, std::set<std::string>> leaving_;   // Gateway -> Clusters whose entries go
+    std::map<std::string, std::set<std::string>> left_out_;  // Cluster -> Gateways that have no room for it
     ClusterMetrics figures_;
 };
 

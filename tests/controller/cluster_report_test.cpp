@@ -73,10 +73,10 @@ ClusterReport report(const std::string& cluster) {
 }
 
 TEST_P(MergedStatus, TouchesOnlyWhatIsItsOwn) {
-    const auto out = merged(present(), GetParam().merging);
+    const auto out = merged(present(), GetParam().merging).status;
     EXPECT_EQ(texts(out), GetParam().wanted);
     // What it made, it leaves as it is.
-    EXPECT_EQ(texts(merged(out, GetParam().merging)), GetParam().wanted);
+    EXPECT_EQ(texts(merged(out, GetParam().merging).status), GetParam().wanted);
 }
 
 INSTANTIATE_TEST_SUITE_P(
@@ -103,6 +103,76 @@ INSTANTIATE_TEST_SUITE_P(
                              {{{"eu", report("eu")}}, {"eu"}, {"eu.west"}},
                              {"manual/1", "eu.west/1", "9", "broken", "eu.west.web=1", "manual.web=1", "web=1"}}),
     [](const auto& row) { return row.param.name; });
+
+// Three clusters with two listeners and an address each; "a" is the youngest.
+Merging three() {
+    Merging merging;
+    for (const auto* name : {"a", "b", "c"}) {
+        auto& made = merging.reports[name] = report(name);
+        made.listeners.push_back(listener(std::string(name) + ".x", 1));
+        merging.clusters.insert(name);
+    }
+    merging.created = {{"a", "2026-03-03T00:00:00Z"}, {"b", "2026-03-01T00:00:00Z"}, {"c", "2026-03-01T00:00:00Z"}};
+    return merging;
+}
+
+TEST(GatewayRoom, TheOldestClustersFitWhole) {
+    auto merging = three();
+    merging.room.listeners = 5;
+    const auto by_listeners = merged({}, merging);
+    EXPECT_EQ(texts(by_listeners.status), (Texts{"b/2", "c/2", "b.web=2", "b.x=1", "c.web=2", "c.x=1"}));
+    EXPECT_EQ(by_listeners.left_out, Texts{"a"});
+    merging = three();
+    merging.room.addresses = 1;
+    EXPECT_EQ(merged({}, merging).left_out, (Texts{"a", "c"}));
+    merging = three();
+    merging.room.bytes = 300;
+    EXPECT_EQ(merged({}, merging).left_out, (Texts{"a", "b", "c"}));
+}
+
+TEST(GatewayRoom, WhoIsThereStaysUntilOthersGo) {
+    auto merging = three();
+    merging.room.listeners = 4;
+    const auto oldest = merged({}, merging);
+    auto first = three();
+    first.reports.erase("b");
+    first.room.listeners = 4;
+    const auto before = merged({}, first).status;
+    const auto after = merged(before, merging);
+    EXPECT_EQ(after.left_out, Texts{"b"}) << "older, and not there yet";
+    EXPECT_EQ(texts(after.status), texts(before));
+    EXPECT_EQ(oldest.left_out, Texts{"a"});
+    merging.removed = {"c"};
+    const auto freed = merged(before, merging);
+    EXPECT_TRUE(freed.left_out.empty());
+    EXPECT_EQ(texts(freed.status), (Texts{"a/2", "b/2", "a.web=2", "a.x=1", "b.web=2", "b.x=1"}));
+}
+
+TEST(GatewayRoom, WhatOthersReportStaysAlsoWhenNothingElseFits) {
+    Merging merging;
+    merging.reports["eu"] = report("eu");
+    merging.room = {1, 1, 10};
+    const auto out = merged(present(), merging);
+    EXPECT_EQ(texts(out.status), (Texts{"manual/1", "eu.west/1", "9", "broken", "manual.web=1", "web=1"}));
+    EXPECT_EQ(out.left_out, Texts{"eu"}) << "removing always works";
+}
+
+TEST(GatewayRoom, ListenersAreShortenedBeforeClustersAreLeftOut) {
+    auto merging = three();
+    const auto said = [](const char* type) {
+        return resource::Condition{type, "True", type, std::string(200, 'm'), "2026-03-01T12:00:00Z", 1};
+    };
+    for (auto& [name, each] : merging.reports) {
+        for (auto& listener : each.listeners) listener.conditions = {said("Accepted"), said("Programmed")};
+    }
+    EXPECT_EQ(merged({}, merging).status.listeners.at(0).conditions.size(), 2U);
+    merging.room.bytes = 4'500;
+    const auto out = merged({}, merging);
+    EXPECT_TRUE(out.left_out.empty());
+    ASSERT_EQ(out.status.listeners.at(0).conditions.size(), 1U);
+    EXPECT_EQ(out.status.listeners.at(0).conditions[0].type, "Programmed");
+    EXPECT_EQ(out.status.listeners.at(0).conditions[0].message, "");
+}
 
 TEST(ClusterReport, Mentions) {
     EXPECT_TRUE(mentions(present(), "eu", {"eu.west"}));

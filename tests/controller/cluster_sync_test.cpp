@@ -335,6 +335,65 @@ TEST_F(ClusterSyncTest, EntriesGoWithTheirCluster) {
     EXPECT_THAT(addresses(), IsEmpty());
 }
 
+TEST_F(ClusterSyncTest, AGatewayThatIsFullTakesNoMoreClustersAndLosesNone) {
+    // As many addresses as fit, but for one, reported by somebody else.
+    std::string taken;
+    for (int i = 0; i < 4'095; ++i) {
+        taken += fmt::format(R"({}{{"type":"kuadrant.io/MultiClusterIPAddress","value":"manual/10.0.{}.{}"}})",
+                             i == 0 ? "" : ",", i / 256, i % 256);
+    }
+    status_of_another(fmt::format(R"({{"status":{{"addresses":[{}]}}}})", taken));
+    for (const auto* name : {"west", "east"}) {
+        spoke(name).put(gateways_path, spoke_gateway("{type: IPAddress, value: 192.0.2.1}"));
+        connect(name);
+        pass(1s);
+    }
+    EXPECT_EQ(addresses().back(), "kuadrant.io/MultiClusterIPAddress west/192.0.2.1");
+    EXPECT_THAT(listeners(), ElementsAre("west.web 0")) << "nothing of a cluster that does not fit whole";
+    EXPECT_EQ(condition("west", "Reported"), "True Reported");
+    EXPECT_EQ(condition("east", "Reported"), "False GatewayFull");
+    EXPECT_EQ(condition("east", "Connected"), "True Following");
+    EXPECT_THAT(cluster("east").status.conditions.back().message, HasSubstr("Gateway infra/shop has no room"));
+    EXPECT_THAT(events("east"), ElementsAre("Normal Connected", "Warning GatewayFull"));
+    // What is there goes on being followed, and goes when it should.
+    spoke("west").put(gateways_path, spoke_gateway("{type: IPAddress, value: 192.0.2.7}"));
+    world_.settle();
+    EXPECT_EQ(addresses().back(), "kuadrant.io/MultiClusterIPAddress west/192.0.2.7");
+    world_.remove(hub_clusters + "/west");
+    world_.settle();
+    EXPECT_EQ(world_.get(hub_clusters + "/west").code, 404);
+    EXPECT_EQ(addresses().back(), "kuadrant.io/MultiClusterIPAddress east/192.0.2.1") << "there is room now";
+    EXPECT_EQ(condition("east", "Reported"), "True Reported");
+}
+
+TEST_F(ClusterSyncTest, AFullStatusStaysWithinWhatTheApiTakes) {
+    // 72 clusters of the largest size, and more than fit in all.
+    Merging merging;
+    for (int i = 0; i < 200; ++i) {
+        const auto name = fmt::format("c{:03}", i);
+        merging.clusters.insert(name);
+        auto& report = merging.reports[name];
+        report.addresses = {{"kuadrant.io/MultiClusterIPAddress", name + "/192.0.2.1"}};
+        for (int j = 0; j < 64; ++j) {
+            auto& listener = report.listeners.emplace_back();
+            listener.name = fmt::format("{}.listener-{}", name, j);
+            for (const auto* type : {"Accepted", "Conflicted", "Programmed", "ResolvedRefs"}) {
+                listener.conditions.push_back(
+                    {type, "True", type, std::string(100, 'm'), "2026-03-01T12:00:00Z", 1'000'000});
+            }
+        }
+    }
+    const auto merge = merged({}, merging);
+    EXPECT_GE(merge.status.listeners.size(), 72U * 64);
+    EXPECT_EQ(merge.status.listeners.size() + 64 * merge.left_out.size(), 200U * 64);
+    json::Value patch;
+    json::set_at(patch, "status", resource::encode(merge.status));
+    const auto written = world_.merge(hub_gateways + "/shop/status", json::serialize(patch));
+    ASSERT_EQ(written.code, 200) << written.body.substr(0, 300);
+    EXPECT_LT(written.body.size(), 3UL * 1024 * 1024);
+    EXPECT_GT(written.body.size(), 2UL * 1024 * 1024) << "the room is used";
+}
+
 TEST_F(ClusterSyncTest, NamesWithDotsAreToldApart) {
     for (const auto* name : {"eu", "eu.west"}) {
         spoke(name).put(gateways_path, spoke_gateway("{type: IPAddress, value: 192.0.2.1}"));

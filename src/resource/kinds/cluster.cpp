@@ -51,7 +51,8 @@ void ClusterStatus::describe(Fields<ClusterStatus>& f) {
             "When the cluster was last known to be in step, while it is not (RFC 3339).");
     f.field("gateways", &ClusterStatus::gateways, "How many Gateways it has that are also here.").minimum(0);
     f.field("conditions", &ClusterStatus::conditions,
-            "Connected: whether its API is followed. Stale: nothing was heard for longer than the grace period.")
+            "Connected: whether its API is followed. Stale: nothing was heard for longer than the grace period. "
+            "Reported: whether the Gateways here have room for its addresses and listeners.")
         .keyed_by({"type"});
 }
 

@@ -242,10 +242,10 @@ void ListenerStatus::describe(Fields<ListenerStatus>& f) {
 void GatewayStatus::describe(Fields<GatewayStatus>& f) {
     f.name("GatewayStatus").doc("What the Gateway became.").keep_unknown();
     // The Gateway API stops at 16 addresses and 64 listeners; a Gateway over several clusters reports each cluster's
-    // here, so the limits leave room for 64 clusters of that size.
-    f.field("addresses", &GatewayStatus::addresses, "Addresses it answers on.").items(0, 1024);
+    // here, so the limits leave room for 256 clusters of that size. cluster_sync leaves out what is over them.
+    f.field("addresses", &GatewayStatus::addresses, "Addresses it answers on.").items(0, 4096);
     f.field("conditions", &GatewayStatus::conditions, "Accepted and Programmed.").keyed_by({"type"}).items(0, 8);
-    f.field("listeners", &GatewayStatus::listeners, "State of each listener.").keyed_by({"name"}).items(0, 4096);
+    f.field("listeners", &GatewayStatus::listeners, "State of each listener.").keyed_by({"name"}).items(0, 16384);
 }
 
 void Gateway::describe(Fields<Gateway>& f) {
