@@ -94,8 +94,11 @@ sigset_t block_signals() {
 
 // How many connections there may be.
 struct Connections {
-    std::size_t http = 0, dns = 0;
+    std::size_t http = 0, dns = 0, clusters = 0;
 };
+
+constexpr std::size_t watches_per_cluster = 3;
+constexpr std::size_t most_followed = 5'000;
 
 // A shell's soft limit is often 1,024 files; our limits on connections are far above. Connections are to run into their
 // own limit, where the longest idle gives way, and not into that of the process, where nobody gets in.
@@ -109,7 +112,8 @@ Connections connections_that_fit(Connections wanted) {
     const std::size_t allowed = files.rlim_cur;
     const std::size_t left = allowed - std::min(allowed / 2, other_files);
     const std::size_t dns = std::min(wanted.dns, left / 8);
-    return {std::min(wanted.http, left - dns), dns};
+    const std::size_t clusters = std::min(wanted.clusters, left / 4);
+    return {std::min(wanted.http, left - dns - clusters), dns, clusters};
 }
 
 // One name per data dir and machine: the data dir is ours alone (serve.lock), so after a crash we find our own name on
@@ -136,10 +140,11 @@ struct Controllers {
     // `dns` may be null: then it is somebody else's, and so are the conditions of its resources.
     Controllers(const cli::ServeOptions& options, const resource::Kinds& kinds, store::Store& store, DnsRole* dns,
                 PublishRole& publishing, HealthRole& health, const Clock& clock, Random& random, Log& log,
-                Metrics& metrics)
+                Metrics& metrics, std::size_t cluster_connections)
         : fenced(store, fence, clock),
           client(kinds, fenced, clock, random),
           leases(kinds, store, clock, random),
+          clusters(cluster_connections),
           manager({kinds, store, client, leases, fence, clock, random, log, metrics}, manager_options(options)) {
         manager.add("namespace-lifecycle",
                     [](auto& context) { return std::make_unique<controller::NamespaceLifecycle>(context); });
@@ -160,8 +165,9 @@ struct Controllers {
                 return std::make_unique<controller::DnsStatus>(context, dns->verdicts(), std::move(status));
             });
         }
-        manager.add("cluster-sync", [this](auto& context) {
+        manager.add("cluster-sync", [this, cluster_connections](auto& context) {
             controller::ClusterSyncOptions sync;
+            sync.max_followed = cluster_connections / watches_per_cluster;
             sync.make_link = [this](const auto& access) { return cluster::make_http_link(clusters, access); };
             return std::make_unique<controller::ClusterSync>(context, std::move(sync));
         });
@@ -186,7 +192,7 @@ struct Controllers {
     control::Fence fence;
     control::FencedStore fenced;
     apiserver::LocalClient client, leases;
-    net::AsyncClient clusters{3'000};  // other clusters' APIs -> followers of cluster-sync, three watches each
+    net::AsyncClient clusters;  // other clusters' APIs -> followers of cluster-sync
     control::Manager manager;
     std::function<void()> stop_publishing;         // its threads ask the manager whether it leads
     std::optional<control::ControlThread> thread;  // last: steps the manager
@@ -258,8 +264,9 @@ int serve(const cli::ServeOptions& options) {
     return_large_buffers();
     const sigset_t signals = block_signals();
     net::ServerOptions server_options;
-    const auto connections = connections_that_fit(
-        {server_options.max_connections, options.dns ? dnsserver::TcpLimits{}.max_connections : 0});
+    const auto connections =
+        connections_that_fit({server_options.max_connections, options.dns ? dnsserver::TcpLimits{}.max_connections : 0,
+                              options.controllers ? most_followed * watches_per_cluster : 0});
     server_options.max_connections = connections.http;
     Log log(options.log_level, options.log_format);
     Metrics metrics;
@@ -317,7 +324,8 @@ int serve(const cli::ServeOptions& options) {
     if (options.controllers) {
         publishing.emplace(options, clock, random, log, metrics);
         health.emplace(options, clock, random, metrics);
-        controllers.emplace(options, kinds, **store, dns.get(), *publishing, *health, clock, random, log, metrics);
+        controllers.emplace(options, kinds, **store, dns.get(), *publishing, *health, clock, random, log, metrics,
+                            connections.clusters);
         api.add_ready_check("controllers", [&controllers] { return controllers->problem(); });
     }
     WebhookRole webhook(options, kinds, **store, clock, random, log, metrics);

@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <tuple>
 
 #include "cluster/access.h"
 #include "control/conditions.h"
@@ -17,6 +18,7 @@ namespace {
 constexpr const char* due_key = "due";
 constexpr std::string_view cluster_prefix = "cluster|";
 constexpr std::string_view gateway_prefix = "gateway|";
+constexpr const char* too_many = "TooManyClusters";
 constexpr int steps_at_once = 16;  // of one follower; then the others have their turn
 
 control::Key cluster_key(std::string_view name) { return std::string(cluster_prefix) + std::string(name); }
@@ -140,8 +142,33 @@ Result<cluster::Access> ClusterSync::access_to(const resource::ClusterSpec& spec
     return access;
 }
 
+// Whether it is among the oldest of those with a server, as many as can be followed.
+bool ClusterSync::has_room(const resource::Cluster& cluster) const {
+    if (clusters_.size() <= options_.max_followed) return true;
+    std::size_t before = 0;
+    clusters_.for_each([&](const std::string& name, const resource::Cluster& other) {
+        if (other.spec.server.empty() || !other.metadata.deletion_timestamp.empty()) return;
+        const auto& mine = cluster.metadata;
+        const auto& theirs = other.metadata.creation_timestamp;
+        if (std::tie(theirs, name) < std::tie(mine.creation_timestamp, mine.name)) ++before;
+    });
+    return before < options_.max_followed;
+}
+
 void ClusterSync::follow(const std::string& name, const resource::Cluster& cluster) {
     auto& entry = entries_[name];
+    if (!has_room(cluster)) {
+        entry.reason = too_many;
+        entry.problem = fmt::format(
+            "this server can follow {} clusters, and older ones are that many: let it open more files (LimitNOFILE), "
+            "or "
+            "use several hubs",
+            options_.max_followed);
+        entry.follower.reset();
+        entry.access.reset();
+        entry.last = {};
+        return;
+    }
     const auto stored = secrets_.get(secret_key(cluster.spec));
     const auto secret = stored ? stored->modified() : 0;
     if (entry.follower && entry.spec == cluster.spec && entry.secret == secret) return;
@@ -196,6 +223,9 @@ void ClusterSync::forget(const std::string& name) {
     entries_.erase(name);
     left_out_.erase(name);
     figures_.erase(name);
+    for (const auto& [other, entry] : entries_) {
+        if (entry.reason == too_many) context_.enqueue(cluster_key(other));
+    }
 }
 
 Result<void> ClusterSync::set_finalizer(const std::string& name, bool wanted) {

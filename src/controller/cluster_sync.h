@@ -35,6 +35,9 @@ struct ClusterSyncOptions {
     // How to reach a cluster; main gives HTTP, tests and the simulator what they like.
     std::function<std::unique_ptr<cluster::Link>(const cluster::Access&)> make_link;
     cluster::FollowerOptions follower;
+    // More Clusters than that are not followed, and say so; the older go first. Calls of those that are never wait for
+    // a connection then, which would look like their silence.
+    std::size_t max_followed = 1'000;
 };
 
 class ClusterSync final : public control::Reconciler {
@@ -67,6 +70,7 @@ private:
     Result<Again> leave(const resource::Cluster& cluster);
     void forget(const std::string& name);
     [[nodiscard]] bool remove_entries(const std::string& name);
+    [[nodiscard]] bool has_room(const resource::Cluster& cluster) const;
     void follow(const std::string& name, const resource::Cluster& cluster);
     [[nodiscard]] Result<cluster::Access> access_to(const resource::ClusterSpec& spec, std::string& reason) const;
     [[nodiscard]] ClusterLink link_of(const std::string& name, Entry& entry) const;

@@ -60,6 +60,7 @@ protected:
     void start(Controlled& world) {
         world.manager.add("cluster-sync", [this](control::Context& context) {
             ClusterSyncOptions options;
+            options.max_followed = 3;
             options.make_link = [this](const cluster::Access& access) {
                 accesses_.push_back(access);
                 return spokes_[access.server].link();
@@ -392,6 +393,24 @@ TEST_F(ClusterSyncTest, AFullStatusStaysWithinWhatTheApiTakes) {
     ASSERT_EQ(written.code, 200) << written.body.substr(0, 300);
     EXPECT_LT(written.body.size(), 3UL * 1024 * 1024);
     EXPECT_GT(written.body.size(), 2UL * 1024 * 1024) << "the room is used";
+}
+
+TEST_F(ClusterSyncTest, ClustersThatAreTooManyAreNotFollowedAndSaySo) {
+    for (const auto* name : {"d", "c", "b", "a"}) {
+        spoke(name).put(gateways_path, spoke_gateway("{type: IPAddress, value: 192.0.2.1}"));
+        connect(name);
+        pass(1s);
+    }
+    EXPECT_EQ(condition("a", "Connected"), "False TooManyClusters") << "the youngest";
+    EXPECT_THAT(cluster("a").status.conditions.at(0).message, HasSubstr("can follow 3 clusters"));
+    EXPECT_EQ(spoke("a").watches(), 0U);
+    pass(100s);
+    for (const auto* name : {"b", "c", "d"}) EXPECT_EQ(condition(name, "Connected"), "True Following") << name;
+    EXPECT_EQ(addresses().size(), 3U);
+    world_.remove(hub_clusters + "/c");
+    pass(2s);
+    EXPECT_EQ(condition("a", "Connected"), "True Following") << "there is room now";
+    EXPECT_EQ(addresses().size(), 3U);
 }
 
 TEST_F(ClusterSyncTest, NamesWithDotsAreToldApart) {
