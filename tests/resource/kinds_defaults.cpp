@@ -90,7 +90,12 @@ std::vector<DefaultCase> foreign() {
          "loadbalanced, "
          "loadBalancing: {weighted: {defaultWeight: 100}}, ttl: {cname: 300, address: 60}, healthCheck: {protocol: "
          "HTTPS, "
-         "interval: 10s, timeout: 3s, failureThreshold: 3}}}"},
+         "interval: 10s, failureThreshold: 3}}}"},
+        {"HealthIntervalShorterThanTheUsualTimeout", "dnspolicies",
+         "{spec: {targetRef: {name: g}, ttl: {cname: 300, address: 60}, healthCheck: {interval: 2s}}}",
+         "{spec: {targetRef: {group: gateway.networking.k8s.io, kind: Gateway, name: g}, routingStrategy: "
+         "loadbalanced, ttl: {cname: 300, address: 60}, healthCheck: {protocol: HTTPS, interval: 2s, "
+         "failureThreshold: 3}}}"},
         {"ZoneWithOnlyADomain", "managedzones", "{spec: {domainName: example.com}}",
          "{spec: {domainName: example.com, provider: builtin, defaultTTL: 300}}"},
         {"ZoneSoa", "managedzones", "{spec: {domainName: example.com, soa: {}, transferPeers: [{address: 192.0.2.1}]}}",

@@ -11,13 +11,15 @@
 #include "resource/kinds/dns_endpoint.h"
 #include "resource/kinds/gateway_common.h"
 #include "resource/kinds/rules.h"
+#include "resource/selector.h"
 
 namespace fairlead::resource {
 
 namespace {
 
+// Names in any case: they are compared as DNS does.
 std::optional<std::string> broken_exclusion_rule(std::string_view text) {
-    if (is_cidr(text) || !broken_address_rule(text)) return std::nullopt;
+    if (is_cidr(text) || !broken_address_rule(lower(text))) return std::nullopt;
     return "must be an IP address, a network as 192.0.2.0/24, or a DNS host name";
 }
 
@@ -38,6 +40,37 @@ void check_target_namespace(const json::Object& policy, const json::Object*, Vio
     }
 }
 
+// What cannot be read would match nobody: the mistake is told to whoever makes it. An unknown operator is the schema's.
+void check_selector(const json::Object& weight, const json::Object*, Violations& violations) {
+    const auto* written = object_of(weight, "selector");
+    const auto selector = written != nullptr ? decode<LabelSelector>(*written) : fail(Errc::invalid, "none");
+    if (!selector) return;
+    bool parts_fine = true;
+    for (std::size_t i = 0; i < selector->match_expressions.size(); ++i) {
+        const auto& expression = selector->match_expressions[i];
+        LabelSelector alone;
+        alone.match_expressions.push_back(expression);
+        const auto read = Selector::from(alone);
+        if (read) continue;
+        parts_fine = false;
+        if (read.error().field == "matchExpressions.operator") continue;
+        violations.invalid(indexed("selector.matchExpressions", i), list_of(*written, "matchExpressions")->at(i),
+                           read.error().message);
+    }
+    if (const auto whole = Selector::from(*selector); parts_fine && !whole) {
+        violations.invalid("selector", *written, whole.error().text());
+    }
+}
+
+void check_header(const json::Object& header, const json::Object*, Violations& violations) {
+    const auto value = text_of(header, "value");
+    const bool control = std::any_of(value.begin(), value.end(), [](char c) {
+        const auto byte = static_cast<unsigned char>(c);
+        return byte < ' ' || byte == 0x7f;
+    });
+    if (control) violations.invalid("value", header.at("value"), "must not contain line ends or control characters");
+}
+
 void check_health(const json::Object& check, const json::Object*, Violations& violations) {
     for (const auto* field : {"interval", "timeout"}) {
         if (const auto text = text_of(check, field); !text.empty()) {
@@ -48,6 +81,10 @@ void check_health(const json::Object& check, const json::Object*, Violations& vi
     const auto timeout = parse_duration(text_of(check, "timeout"));
     if (interval && timeout && *timeout > *interval) {
         violations.invalid("timeout", check.at("timeout"), "must not be longer than interval");
+    }
+    const auto host = lower(text_of(check, "host"));
+    if (!host.empty() && (is_ip(host) || broken_address_rule(host))) {
+        violations.invalid("host", check.at("host"), "must be a DNS host name without a wildcard");
     }
     const auto path = text_of(check, "path");
     if (!path.empty() && !path.starts_with('/')) violations.invalid("path", check.at("path"), "must begin with /");
@@ -141,6 +178,7 @@ void CustomWeight::describe(Fields<CustomWeight>& f) {
     f.field("selector", &CustomWeight::selector, "Labels of the clusters. The first entry that matches counts.")
         .required();
     f.field("weight", &CustomWeight::weight, "Their weight.").required().range(0, 255);
+    f.rule(check_selector);
 }
 
 void WeightedBalancing::describe(Fields<WeightedBalancing>& f) {
@@ -179,7 +217,8 @@ void HealthCheckHeader::describe(Fields<HealthCheckHeader>& f) {
         .required()
         .length(1, 256)
         .pattern(header_name_pattern);
-    f.field("value", &HealthCheckHeader::value, "Value of the header.").length(0, 4096);
+    f.field("value", &HealthCheckHeader::value, "Value of the header; no control characters.").length(0, 4096);
+    f.rule(check_header);
 }
 
 void DnsHealthCheck::describe(Fields<DnsHealthCheck>& f) {
@@ -193,7 +232,9 @@ void DnsHealthCheck::describe(Fields<DnsHealthCheck>& f) {
     f.field("expectedCodes", &DnsHealthCheck::expected_codes, "Status codes of a healthy answer; any 2xx if left out.")
         .items(0, 32);
     f.field("interval", &DnsHealthCheck::interval, "Time between two checks.").default_value("10s");
-    f.field("timeout", &DnsHealthCheck::timeout, "How long an answer may take.").default_value("3s");
+    // Not stored when it is left out: a shorter interval would then be refused for what nobody wrote.
+    f.field("timeout", &DnsHealthCheck::timeout,
+            "How long an answer may take; if left out 3s, or the interval where that is shorter.");
     f.field("failureThreshold", &DnsHealthCheck::failure_threshold, "How many checks in a row must agree on a change.")
         .range(1, 100)
         .default_value(3);
