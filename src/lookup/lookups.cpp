@@ -27,6 +27,18 @@ std::chrono::seconds after_failure(int failures) {
     return std::min(most, Lookups::shortest * (1 << std::min(failures - 1, max_doublings)));
 }
 
+// The addresses that were heard of now, and of the family that nobody answered for those that were known before.
+std::vector<std::string> merged(const std::vector<std::string>& before, Addresses now) {
+    if (now.missing == Addresses::Missing::none) return std::move(now.texts);
+    for (const auto& text : before) {
+        const bool v6 = text.find(':') != std::string::npos;
+        if (v6 == (now.missing == Addresses::Missing::v6)) now.texts.push_back(text);
+    }
+    std::sort(now.texts.begin(), now.texts.end());
+    now.texts.erase(std::unique(now.texts.begin(), now.texts.end()), now.texts.end());
+    return std::move(now.texts);
+}
+
 }  // namespace
 
 struct Lookups::Impl {
@@ -163,10 +175,13 @@ void Lookups::Impl::store(const std::string& name, std::uint64_t id, Result<Addr
         auto known = host.known;
         std::chrono::seconds wait = shortest;
         if (result) {
-            host.failures = 0;
+            const bool whole = result->missing == Addresses::Missing::none;
+            host.failures = whole ? 0 : host.failures + 1;
             wait = std::clamp(result->ttl, shortest, longest);
-            if (known.addresses != result->texts) changes.add();
-            known = {std::move(result->texts), {}};
+            if (!whole) wait = std::min(wait, after_failure(host.failures));
+            auto problem = std::move(result->problem);
+            known = {merged(host.known.addresses, std::move(*result)), std::move(problem)};
+            if (known.addresses != host.known.addresses) changes.add();
         } else {
             wait = after_failure(++host.failures);
             known.problem = result.error().text();

@@ -24,19 +24,22 @@ namespace fairlead::lookup {
 struct Addresses {
     std::vector<std::string> texts;  // IPv4 and IPv6, sorted, each once
     std::chrono::seconds ttl{0};     // the smallest on the way
+    // One family of addresses was not answered for: which, and why. What was known of it before stays.
+    enum class Missing { none, v4, v6 } missing = Missing::none;
+    std::string problem{};
 };
 
 class Resolver {
 public:
     virtual ~Resolver() = default;
-    // A and AAAA of the host, CNAMEs followed. May block for its time limits. Errors: not_found (the name does not
-    // exist or has no address), unavailable, timeout.
+    // A and AAAA of the host, CNAMEs followed; one of them is enough. May block for its time limits. Errors: not_found
+    // (the name does not exist or has no address), unavailable, timeout.
     virtual Result<Addresses> resolve(const std::string& host) = 0;
 };
 
 struct Known {
     std::vector<std::string> addresses;  // the last that were heard of; empty: none yet
-    std::string problem;                 // why the last question had no answer; empty: it had
+    std::string problem;                 // why the last question had no answer, or half of one; empty: it had
     bool operator==(const Known&) const = default;
 };
 

@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <optional>
 
 #include "base/files.h"
 #include "base/random.h"
@@ -80,15 +81,25 @@ ResolverSettings StubResolver::settings() const {
 Result<Addresses> StubResolver::resolve(const std::string& host) {
     const auto name = dns::Name::parse(host);
     if (!name) return fail(Errc::not_found, fmt::format("\"{}\" is no host name: {}", host, name.error().message));
-    const auto settings = this->settings();
+    auto settings = this->settings();
     Addresses found;
+    std::optional<Error> failed;
     std::uint32_t ttl = 0xffffffff;
     for (const auto type : {dns::RecordType::a, dns::RecordType::aaaa}) {
-        const auto reply = ask(settings, *name, type);
-        if (!reply) return fail(reply.error());
+        auto reply = ask(settings, *name, type);
+        if (!reply) {
+            if (reply.error().code == Errc::not_found) return fail(std::move(reply.error()));
+            if (failed) break;
+            failed = std::move(reply.error());
+            found.missing = type == dns::RecordType::a ? Addresses::Missing::v4 : Addresses::Missing::v6;
+            settings.attempts = 1;  // servers that are dead cost their time limits twice, not four times
+            continue;
+        }
         found.texts.insert(found.texts.end(), reply->addresses.begin(), reply->addresses.end());
         if (!reply->addresses.empty()) ttl = std::min(ttl, reply->ttl);
     }
+    if (failed && found.texts.empty()) return fail(std::move(*failed));
+    if (failed) found.problem = failed->text();
     if (found.texts.empty()) return fail(Errc::not_found, fmt::format("{} has no address", name->host()));
     std::sort(found.texts.begin(), found.texts.end());
     found.texts.erase(std::unique(found.texts.begin(), found.texts.end()), found.texts.end());

@@ -36,7 +36,7 @@ public:
     // The file is read again at each call.
     StubResolver(std::filesystem::path resolv_conf, const Clock& clock, Random& random);
 
-    // Both families must be answered: half of an answer would take the other half's addresses out.
+    // Where a server fails for one family (broken ones do for AAAA), the other's addresses are the answer.
     Result<Addresses> resolve(const std::string& host) override;
     // Calls that wait end soon, further ones at once.
     void stop() { stopped_ = true; }

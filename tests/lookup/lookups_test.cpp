@@ -66,6 +66,17 @@ TEST_F(LookupsTest, asks_at_once_and_again_when_the_ttl_is_over) {
     EXPECT_EQ(lookups.take_news(), (Texts{"g"})) << "once: nothing changed after";
 }
 
+TEST_F(LookupsTest, half_of_an_answer_keeps_what_was_known_of_the_other_half) {
+    resolver.answers = {{"a", Addresses{{"192.0.2.1", "2001:db8::1"}, 30s}}};
+    lookups.set("g", {"a"});
+    run_until(0s);
+    resolver.answers.at("a") =
+        Addresses{.texts = {"192.0.2.2"}, .ttl = 300s, .missing = Addresses::Missing::v6, .problem = "AAAA: SERVFAIL"};
+    run_until(110s);
+    EXPECT_EQ(lookups.known("g").at("a"), (Known{{"192.0.2.2", "2001:db8::1"}, "AAAA: SERVFAIL"}));
+    EXPECT_EQ(times("a"), (std::vector<int>{0, 30, 35, 45, 65, 105})) << "asked again as after a failure";
+}
+
 TEST_F(LookupsTest, keeps_within_its_bounds) {
     resolver.answers = {{"short", Addresses{{"192.0.2.1"}, 0s}}, {"long", Addresses{{"192.0.2.2"}, 864'000s}}};
     lookups.set("g", {"short", "long"});

@@ -195,6 +195,42 @@ TEST(StubResolver, asks_servers_in_turn) {
     EXPECT_EQ(found->texts, (std::vector<std::string>{"192.0.2.1"}));
 }
 
+TEST(StubResolver, takes_one_family_where_the_other_fails) {
+    struct Case {
+        RecordType fails;
+        bool silent;
+        std::optional<std::string> found;
+        Addresses::Missing missing;
+    };
+    for (const auto& each : {Case{RecordType::aaaa, false, "192.0.2.1", Addresses::Missing::v6},
+                             Case{RecordType::aaaa, true, "192.0.2.1", Addresses::Missing::v6},
+                             Case{RecordType::a, false, std::nullopt, Addresses::Missing::v4}}) {
+        Peer server;
+        const std::jthread serving([&](const std::stop_token& stop) {
+            while (!stop.stop_requested()) {
+                const auto asked = server.receive(20);
+                if (asked.empty()) continue;
+                const bool fails = dns::get16(asked, asked.size() - 4) == static_cast<unsigned>(each.fails);
+                if (fails && each.silent) continue;
+                auto reply = reply_to(asked, fails ? "" : "192.0.2.1");
+                if (fails) reply[3] = static_cast<char>(dns::rcode_servfail);
+                server.answer(reply);
+            }
+        });
+        // Silence is waited for; an answer has time also on a slow machine.
+        StubResolver resolver(settings_of({server.at()}, each.silent ? 500ms : 3s), the_clock, the_random);
+        const auto found = resolver.resolve("host.example");
+        ASSERT_EQ(found.has_value(), each.found.has_value());
+        if (!found) {
+            EXPECT_NE(found.error().text().find("SERVFAIL"), std::string::npos) << "none known: the failure counts";
+            continue;
+        }
+        EXPECT_EQ(found->texts, std::vector<std::string>{*each.found});
+        EXPECT_EQ(found->missing, each.missing);
+        EXPECT_NE(found->problem.find("host.example AAAA"), std::string::npos) << found->problem;
+    }
+}
+
 TEST(StubResolver, gives_up_in_time_and_says_whom_it_asked) {
     const Peer silent;
     auto settings = settings_of({silent.at()}, 100ms);
