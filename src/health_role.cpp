@@ -24,10 +24,12 @@ std::unique_ptr<lookup::StubResolver> make_resolver(const cli::ServeOptions& opt
 
 }  // namespace
 
-HealthRole::HealthRole(const cli::ServeOptions& options, const Clock& clock, Random& random, Metrics& metrics)
+HealthRole::HealthRole(const cli::ServeOptions& options, std::size_t max_connections, const Clock& clock,
+                       Random& random, Log& log, Metrics& metrics)
     : clock_(clock),
+      client_(max_connections),
       resolver_(make_resolver(options, clock, random)),
-      monitor_(prober_, clock, random, metrics),
+      monitor_(prober_, clock, random, metrics, {.max_in_flight = max_connections, .log = &log}),
       lookups_(*resolver_, clock, metrics) {}
 
 HealthRole::~HealthRole() { stop(); }

@@ -21,7 +21,8 @@ namespace fairlead {
 
 class HealthRole {
 public:
-    HealthRole(const cli::ServeOptions& options, const Clock& clock, Random& random, Metrics& metrics);
+    HealthRole(const cli::ServeOptions& options, std::size_t max_connections, const Clock& clock, Random& random,
+               Log& log, Metrics& metrics);
     ~HealthRole();
     HealthRole(const HealthRole&) = delete;
     HealthRole& operator=(const HealthRole&) = delete;
@@ -36,7 +37,7 @@ public:
 private:
     const Clock& clock_;
     // Room for all probes that may be in flight: none waits for another's connection.
-    net::AsyncClient client_{health::Monitor::max_in_flight};
+    net::AsyncClient client_;
     health::HttpProber prober_{client_};
     std::unique_ptr<lookup::StubResolver> resolver_;
     health::Monitor monitor_;

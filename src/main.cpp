@@ -34,6 +34,7 @@
 #include "dns_role.h"
 #include "health_role.h"
 #include "net/async_client.h"
+#include "net/connection_budget.h"
 #include "net/server.h"
 #include "preview_role.h"
 #include "publish_role.h"
@@ -92,28 +93,17 @@ sigset_t block_signals() {
     return signals;
 }
 
-// How many connections there may be.
-struct Connections {
-    std::size_t http = 0, dns = 0, clusters = 0;
-};
-
 constexpr std::size_t watches_per_cluster = 3;
 constexpr std::size_t most_followed = 5'000;
 
-// A shell's soft limit is often 1,024 files; our limits on connections are far above. Connections are to run into their
-// own limit, where the longest idle gives way, and not into that of the process, where nobody gets in.
-Connections connections_that_fit(Connections wanted) {
-    constexpr std::size_t other_files = 256;  // the store, logs, loops, clients that wait to be let in
+// A shell's soft limit is often 1,024 files; our limits on connections are far above.
+net::ConnectionBudget connections_that_fit(const net::ConnectionBudget& wanted) {
     rlimit files{};
     if (getrlimit(RLIMIT_NOFILE, &files) != 0) return wanted;
     files.rlim_cur = files.rlim_max;
     (void)setrlimit(RLIMIT_NOFILE, &files);
     if (getrlimit(RLIMIT_NOFILE, &files) != 0 || files.rlim_cur == RLIM_INFINITY) return wanted;
-    const std::size_t allowed = files.rlim_cur;
-    const std::size_t left = allowed - std::min(allowed / 2, other_files);
-    const std::size_t dns = std::min(wanted.dns, left / 8);
-    const std::size_t clusters = std::min(wanted.clusters, left / 4);
-    return {std::min(wanted.http, left - dns - clusters), dns, clusters};
+    return net::connections_that_fit(files.rlim_cur, wanted);
 }
 
 // One name per data dir and machine: the data dir is ours alone (serve.lock), so after a crash we find our own name on
@@ -265,8 +255,10 @@ int serve(const cli::ServeOptions& options) {
     const sigset_t signals = block_signals();
     net::ServerOptions server_options;
     const auto connections =
-        connections_that_fit({server_options.max_connections, options.dns ? dnsserver::TcpLimits{}.max_connections : 0,
-                              options.controllers ? most_followed * watches_per_cluster : 0});
+        connections_that_fit({.http = server_options.max_connections,
+                              .dns = options.dns ? dnsserver::TcpLimits{}.max_connections : 0,
+                              .probes = options.controllers ? health::MonitorOptions{}.max_in_flight : 0,
+                              .clusters = options.controllers ? most_followed * watches_per_cluster : 0});
     server_options.max_connections = connections.http;
     Log log(options.log_level, options.log_format);
     Metrics metrics;
@@ -323,7 +315,7 @@ int serve(const cli::ServeOptions& options) {
     std::optional<Controllers> controllers;
     if (options.controllers) {
         publishing.emplace(options, clock, random, log, metrics);
-        health.emplace(options, clock, random, metrics);
+        health.emplace(options, connections.probes, clock, random, log, metrics);
         controllers.emplace(options, kinds, **store, dns.get(), *publishing, *health, clock, random, log, metrics,
                             connections.clusters);
         api.add_ready_check("controllers", [&controllers] { return controllers->problem(); });

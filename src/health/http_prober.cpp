@@ -52,7 +52,10 @@ net::AsyncRequest request_of(const Probe& probe, const std::shared_ptr<const net
 }
 
 Answer answer_of(const Probe& probe, const Result<net::Response>& response) {
-    if (!response) return {false, response.error().message.substr(0, max_text_bytes)};
+    if (!response) {
+        const auto& error = response.error();
+        return {false, error.message.substr(0, max_text_bytes), error.code != Errc::internal};
+    }
     if (probe.protocol == Protocol::tcp) return {true, "connected"};
     return {expected(probe, response->status), fmt::format("HTTP {}", response->status)};
 }

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "base/listener.h"
+#include "base/log.h"
 #include "base/metrics.h"
 #include "base/random.h"
 #include "health/schedule.h"
@@ -28,6 +29,11 @@ struct Target {
     bool in_flight = false;
     bool asked_before = false;
 };
+// When a group was last told something, and whether an answer that changes no state is still to be told.
+struct Telling {
+    std::optional<MonotonicTime> told;
+    bool owed = false;
+};
 using Targets = std::map<Probe, Target>;
 
 // What the first answer of a target is followed by is spread, so that targets that came together part ways. A failure
@@ -44,12 +50,14 @@ std::chrono::nanoseconds next_wait(const Target& target, bool first, Random& ran
 }  // namespace
 
 struct Monitor::Impl : std::enable_shared_from_this<Impl> {
-    Impl(Prober& prober_, const Clock& clock_, Random& random_, Metrics& metrics_)
+    Impl(Prober& prober_, const Clock& clock_, Random& random_, Metrics& metrics_, MonitorOptions options_)
         : prober(prober_),
           clock(clock_),
           random(random_),
+          options(options_),
           successes(probes_counter(metrics_, "success")),
           failures(probes_counter(metrics_, "failure")),
+          skipped(probes_counter(metrics_, "skipped")),
           changes(metrics_.counter("fairlead_health_changes_total", "Changes of the state of an address.")),
           seconds(metrics_.histogram("fairlead_health_probe_seconds", "Time until a probe was answered or given up.",
                                      {0.001, 0.005, 0.02, 0.1, 0.5, 1, 2, 3, 5, 10, 30})) {}
@@ -67,14 +75,18 @@ struct Monitor::Impl : std::enable_shared_from_this<Impl> {
     void release(Targets::iterator target, std::string_view group);
     std::vector<Sending> take_due();
     void answered(TargetId id, const Answer& answer);
-    bool apply(Target& target, const Probe& probe, const Answer& answer);
+    enum class Change { none, answer, state };
+    Change apply(Target& target, const Probe& probe, const Answer& answer);
+    bool tell(const Target& target, Change change);
+    void warn_of_shortage(const std::string& why);
     void schedule(Target& target, MonotonicTime due);
     std::vector<SampleFamily> collect();
 
     Prober& prober;
     const Clock& clock;
     Random& random;
-    Counter successes, failures, changes;
+    const MonitorOptions options;
+    Counter successes, failures, skipped, changes;
     Histogram seconds;
     Listener news_listener, work_listener;
 
@@ -86,12 +98,15 @@ struct Monitor::Impl : std::enable_shared_from_this<Impl> {
     std::map<std::string, std::set<Probe>, std::less<>> groups;
     std::set<std::pair<MonotonicTime, TargetId>> queue;  // those that are not in flight
     std::set<std::string> news;
+    std::map<std::string, Telling, std::less<>> telling;  // of groups
+    std::optional<MonotonicTime> warned;
+    std::uint64_t skipped_since = 0;  // the last warning
     std::size_t in_flight = 0;
     std::optional<Metrics::Collecting> collecting;
 };
 
-Monitor::Monitor(Prober& prober, const Clock& clock, Random& random, Metrics& metrics)
-    : impl_(std::make_shared<Impl>(prober, clock, random, metrics)) {
+Monitor::Monitor(Prober& prober, const Clock& clock, Random& random, Metrics& metrics, MonitorOptions options)
+    : impl_(std::make_shared<Impl>(prober, clock, random, metrics, options)) {
     impl_->collecting.emplace(metrics.collect_with([impl = impl_.get()] { return impl->collect(); }));
 }
 
@@ -149,6 +164,7 @@ void Monitor::set(std::string_view group, std::vector<Wanted> wanted) {
         if (before.empty()) {
             impl_->groups.erase(name);
             impl_->news.erase(name);
+            impl_->telling.erase(name);
         }
     }
     impl_->work_listener.tell();
@@ -177,7 +193,7 @@ std::vector<Monitor::Impl::Sending> Monitor::Impl::take_due() {
     std::vector<Sending> sending;
     const std::lock_guard lock(mutex);
     const auto now = clock.monotonic();
-    while (!queue.empty() && queue.begin()->first <= now && in_flight < max_in_flight) {
+    while (!queue.empty() && queue.begin()->first <= now && in_flight < options.max_in_flight) {
         const auto found = by_id.at(queue.begin()->second);
         queue.erase(queue.begin());
         auto& target = found->second;
@@ -199,23 +215,56 @@ Step Monitor::run() {
     }
     const std::lock_guard lock(impl_->mutex);
     // With all places taken, the next answer wakes us.
-    if (impl_->queue.empty() || impl_->in_flight >= max_in_flight) return {};
+    if (impl_->queue.empty() || impl_->in_flight >= impl_->options.max_in_flight) return {};
     const auto due = impl_->queue.begin()->first;
     if (due <= impl_->clock.monotonic()) return {.more = true, .due = {}};
     return {.more = false, .due = due};
 }
 
-// True if it is news.
-bool Monitor::Impl::apply(Target& target, const Probe& probe, const Answer& answer) {
-    bool changed = answer.text != target.verdict.last_answer;
+Monitor::Impl::Change Monitor::Impl::apply(Target& target, const Probe& probe, const Answer& answer) {
+    const bool first = !std::exchange(target.asked_before, true);
+    const bool other = answer.text != target.verdict.last_answer;
     target.verdict.last_answer = answer.text;
     if (target.judge.take(answer.good, probe.failure_threshold)) {
         target.verdict.state = target.judge.state();
         target.verdict.since = clock.now();
         changes.add();
-        changed = true;
+        return Change::state;
     }
-    return changed;
+    if (!other) return Change::none;
+    return first ? Change::state : Change::answer;
+}
+
+// A state is told at once; a mere answer when the group has not heard anything for a while, else with one that comes
+// after that. True if there is news.
+bool Monitor::Impl::tell(const Target& target, Change change) {
+    const auto now = clock.monotonic();
+    bool any = false;
+    for (const auto& group : target.groups) {
+        auto& state = telling[group];
+        state.owed = state.owed || change == Change::answer;
+        const bool heard_lately = state.told && now - *state.told < calm;
+        if (change != Change::state && (!state.owed || heard_lately)) continue;
+        state = {now, false};
+        news.insert(group);
+        any = true;
+    }
+    return any;
+}
+
+void Monitor::Impl::warn_of_shortage(const std::string& why) {
+    std::uint64_t probes = 0;
+    {
+        const std::lock_guard lock(mutex);
+        ++skipped_since;
+        const auto now = clock.monotonic();
+        if (warned && now - *warned < calm) return;
+        warned = now;
+        probes = std::exchange(skipped_since, 0);
+    }
+    if (options.log != nullptr) {
+        options.log->warn("addresses could not be checked", {{"why", why}, {"checks", probes}});
+    }
 }
 
 void Monitor::Impl::answered(TargetId id, const Answer& answer) {
@@ -224,18 +273,20 @@ void Monitor::Impl::answered(TargetId id, const Answer& answer) {
         const std::lock_guard lock(mutex);
         if (closed) return;
         --in_flight;
-        (answer.good ? successes : failures).add();
+        (!answer.asked ? skipped : answer.good ? successes : failures).add();
         if (const auto found = by_id.find(id); found != by_id.end()) {
             const auto& probe = found->second->first;
             auto& target = found->second->second;
-            seconds.observe(std::chrono::duration<double>(clock.monotonic() - target.sent).count());
-            is_news = apply(target, probe, answer);
+            const bool first = !target.asked_before;
+            if (answer.asked) {
+                seconds.observe(std::chrono::duration<double>(clock.monotonic() - target.sent).count());
+                is_news = tell(target, apply(target, probe, answer));
+            }
             target.in_flight = false;
-            const bool first = !std::exchange(target.asked_before, true);
             schedule(target, target.sent + next_wait(target, first, random));
-            if (is_news) news.insert(target.groups.begin(), target.groups.end());
         }
     }
+    if (!answer.asked) warn_of_shortage(answer.text);
     if (is_news) news_listener.tell();
     work_listener.tell();
 }

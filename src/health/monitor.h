@@ -5,6 +5,8 @@
 // Threads: any; run() on one (a StepThread, or the simulator's). Time and chance are injected.
 #pragma once
 
+#include <chrono>
+#include <cstddef>
 #include <functional>
 #include <map>
 #include <memory>
@@ -27,11 +29,18 @@ struct Wanted {
     std::optional<Verdict> known;
 };
 
+struct MonitorOptions {
+    // Each is a socket; half of what a process has by default.
+    std::size_t max_in_flight = 512;
+    Log* log = nullptr;  // told of shortages
+};
+
 class Monitor {
 public:
-    static constexpr std::size_t max_in_flight = 512;  // each is a socket; half of what a process has by default
+    // How often a group hears of answers that change no state, and the log of shortages: a group's news is a write.
+    static constexpr std::chrono::seconds calm{60};
 
-    Monitor(Prober& prober, const Clock& clock, Random& random, Metrics& metrics);
+    Monitor(Prober& prober, const Clock& clock, Random& random, Metrics& metrics, MonitorOptions options = {});
     ~Monitor();  // answers that come later are ignored
     Monitor(const Monitor&) = delete;
     Monitor& operator=(const Monitor&) = delete;
@@ -41,7 +50,8 @@ public:
     void set(std::string_view group, std::vector<Wanted> wanted);
     // What is known of each of the group's probes.
     [[nodiscard]] std::map<Probe, Verdict> verdicts(std::string_view group) const;
-    // Groups with a probe whose verdict changed (its state or last answer) since the last call, each once.
+    // Groups with a probe whose state changed or whose first answer came since the last call, each once; with one that
+    // only answers differently, once a minute.
     std::vector<std::string> take_news();
     // Called from any thread when there is something to take; short, and does not call on_news. Null: nobody listens
     // any more, and the last call has ended.

@@ -30,6 +30,8 @@ struct Probe {
 struct Answer {
     bool good = false;
     std::string text;  // "HTTP 503", "connection refused", "no answer within 3s", "certificate has expired"
+    // False: a shortage of our own kept the question from being asked, so this says nothing about the address.
+    bool asked = true;
     bool operator==(const Answer&) const = default;
 };
 

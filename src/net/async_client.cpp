@@ -1,15 +1,21 @@
 #include "net/async_client.h"
 
 #include <fmt/core.h>
+#include <sys/socket.h>
 
 #include <algorithm>
+#include <array>
 #include <atomic>
+#include <cerrno>
 #include <deque>
 #include <map>
 #include <mutex>
+#include <optional>
+#include <system_error>
 #include <thread>
 #include <vector>
 
+#include "base/text.h"
 #include "net/curl.h"
 
 namespace fairlead::net {
@@ -42,6 +48,7 @@ struct Live {
     Time last_heard{};
     bool stopped = false;  // who called has seen enough
     bool too_large = false;
+    int socket_errno = 0;  // why there was no socket; curl does not keep it
 
     [[nodiscard]] long status() const {
         long status = 0;
@@ -83,6 +90,12 @@ std::size_t on_body(char* data, std::size_t, std::size_t size, void* context) {
     return size;
 }
 
+curl_socket_t on_open_socket(void* context, curlsocktype, curl_sockaddr* address) {
+    const int made = ::socket(address->family, address->socktype | SOCK_CLOEXEC, address->protocol);
+    if (made < 0) static_cast<Live*>(context)->socket_errno = errno;
+    return made < 0 ? CURL_SOCKET_BAD : made;
+}
+
 void set_options(Live& live) {
     CURL* easy = live.easy.get();
     const auto& request = live.request;
@@ -95,6 +108,8 @@ void set_options(Live& live) {
     curl_easy_setopt(easy, CURLOPT_HEADERDATA, &live);
     curl_easy_setopt(easy, CURLOPT_WRITEFUNCTION, on_body);
     curl_easy_setopt(easy, CURLOPT_WRITEDATA, &live);
+    curl_easy_setopt(easy, CURLOPT_OPENSOCKETFUNCTION, on_open_socket);
+    curl_easy_setopt(easy, CURLOPT_OPENSOCKETDATA, &live);
     // A call that ends while its host name is looked up must not wait for that: all the others would.
     curl_easy_setopt(easy, CURLOPT_QUICK_EXIT, 1L);
     if (live.connect_to) curl_easy_setopt(easy, CURLOPT_CONNECT_TO, live.connect_to.get());
@@ -138,6 +153,17 @@ Error timeout_error(const Live& live) {
                          : live.error(Errc::timeout, "no answer within " + limit_text(request.timeout));
 }
 
+// What this machine is short of, if that is why the call failed: whoever was called has nothing to do with it.
+std::optional<Error> shortage(const Live& live, CURLcode code) {
+    if (code == CURLE_OUT_OF_MEMORY) return live.error(Errc::internal, "out of memory");
+    if (code != CURLE_COULDNT_CONNECT) return std::nullopt;
+    long number = live.socket_errno;
+    if (number == 0) curl_easy_getinfo(live.easy.get(), CURLINFO_OS_ERRNO, &number);
+    constexpr std::array<long, 5> ours{EMFILE, ENFILE, ENOMEM, ENOBUFS, EADDRNOTAVAIL};
+    if (std::find(ours.begin(), ours.end(), number) == ours.end()) return std::nullopt;
+    return live.error(Errc::internal, lower(std::generic_category().message(static_cast<int>(number))));
+}
+
 Result<Response> outcome(Live& live, CURLcode code) {
     if (live.cancelled) return fail(live.error(Errc::unavailable, "the call was cancelled"));
     if (live.too_large) {
@@ -147,6 +173,7 @@ Result<Response> outcome(Live& live, CURLcode code) {
                                            head ? max_head_bytes : live.request.max_answer_bytes)));
     }
     if (code == CURLE_OPERATION_TIMEDOUT) return fail(timeout_error(live));
+    if (auto ours = shortage(live, code)) return fail(std::move(*ours));
     if (code != CURLE_OK && !live.stopped) {
         auto why = curl::failure(live.easy.get(), code, live.reason);
         return fail(live.error(why.code, std::move(why.message)));

@@ -49,8 +49,9 @@ struct AsyncRequest {
 class AsyncClient {
 public:
     using Call = std::uint64_t;
-    // Any status is a success; errors are unavailable, timeout, invalid (TLS, or what cannot be sent), too_large;
-    // cancelled calls are unavailable. The error's field says who was called ("192.0.2.1:443", or the URL), its message
+    // Any status is a success; errors are unavailable, timeout, invalid (TLS, or what cannot be sent), too_large,
+    // internal (a shortage here, of files, ports or memory, that says nothing about the other end); cancelled calls are
+    // unavailable. The error's field says who was called ("192.0.2.1:443", or the URL), its message
     // why that failed: "connection refused", "no answer within 3s", "certificate has expired".
     using Done = std::function<void(Result<Response>)>;
 

@@ -125,7 +125,7 @@ Error failure(CURL* easy, CURLcode code, const char* reason) {
         case CURLE_COULDNT_RESOLVE_HOST:
             return {Errc::unavailable, {}, "the host name has no address"};
         case CURLE_COULDNT_CONNECT:
-            return {Errc::unavailable, {}, said.empty() ? "no connection: " + why : said};
+            return {Errc::unavailable, {}, said.empty() ? "no connection" : said};
         case CURLE_GOT_NOTHING:
             return {Errc::unavailable, {}, "the connection was closed without an answer"};
         case CURLE_PARTIAL_FILE:

@@ -50,7 +50,7 @@ TEST(Monitor, keeps_a_bounded_number_in_flight) {
     for (int i = 0; i < 2'000; ++i) probes.push_back(probe_of(fmt::format("192.0.2.{}", i)));
     world.set("a", probes);
     world.run_until(1s);
-    EXPECT_EQ(world.prober.most_in_flight, Monitor::max_in_flight);
+    EXPECT_EQ(world.prober.most_in_flight, MonitorOptions{}.max_in_flight);
     EXPECT_EQ(world.prober.most_outstanding, 1);
     for (const auto& [probe, verdict] : world.monitor.verdicts("a")) EXPECT_EQ(verdict.state, State::healthy);
 }
@@ -70,6 +70,55 @@ TEST(Monitor, tells_groups_of_changes_only) {
     EXPECT_EQ(world.verdict("b", two).state, State::unhealthy);
     EXPECT_EQ(world.verdict("b", two).last_answer, "connection refused");
     EXPECT_EQ(world.verdict("b", one).state, State::healthy);
+}
+
+TEST(Monitor, tells_answers_that_change_no_state_once_a_minute) {
+    Simulated world;
+    world.prober.behave = [n = 0](const Probe&, Ms) mutable {
+        return Behaviour{1ms, {true, ++n % 2 == 0 ? "HTTP 200" : "HTTP 204"}};
+    };
+    const auto quick = probe_of("192.0.2.1", 1s, 1s);
+    world.set("a", {quick});
+    world.run_until(300s);
+    EXPECT_GE(world.news.size(), 5U) << "what changes is told in the end";
+    EXPECT_LE(world.news.size(), 6U);
+    for (std::size_t i = 1; i < world.news.size(); ++i) EXPECT_GE(world.news[i].first - world.news[i - 1].first, 60s);
+    // A state does not wait for that.
+    world.news.clear();
+    world.prober.behave = [](const Probe&, Ms) { return refused(); };
+    world.run_until(304s);
+    ASSERT_FALSE(world.news.empty());
+    EXPECT_EQ(world.verdict("a", quick).state, State::unhealthy);
+}
+
+TEST(Monitor, tells_the_last_answer_also_when_it_came_too_soon) {
+    Simulated world;
+    const auto patient = probe_of("192.0.2.1", 10s, 3s, 100);
+    world.set("a", {patient});
+    world.run_until(30s);
+    world.news.clear();
+    world.prober.behave = [](const Probe&, Ms) { return refused(); };
+    world.run_until(59s);
+    EXPECT_TRUE(world.news.empty());
+    world.run_until(200s);
+    EXPECT_EQ(world.news.size(), 1U) << "with the first answer after the minute";
+}
+
+TEST(Monitor, what_could_not_be_asked_says_nothing) {
+    Simulated world;
+    world.set("a", {one});
+    world.run_until(30s);
+    world.news.clear();
+    world.prober.sent.clear();
+    world.prober.behave = [](const Probe&, Ms) { return Behaviour{1ms, {false, "too many open files", false}}; };
+    world.run_until(130s);
+    EXPECT_EQ(world.verdict("a", one).state, State::healthy);
+    EXPECT_EQ(world.verdict("a", one).last_answer, "HTTP 200");
+    EXPECT_TRUE(world.news.empty());
+    EXPECT_EQ(world.prober.sent.size(), 10U) << "asked again at each interval";
+    const auto text = world.metrics.expose();
+    EXPECT_NE(text.find("fairlead_health_probes_total{result=\"skipped\"} 10"), std::string::npos) << text;
+    EXPECT_NE(text.find("fairlead_health_probes_total{result=\"failure\"} 0"), std::string::npos) << text;
 }
 
 TEST(Monitor, equal_probes_of_several_groups_are_one) {

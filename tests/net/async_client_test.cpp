@@ -3,6 +3,7 @@
 #include <arpa/inet.h>
 #include <fmt/core.h>
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 
 #include <atomic>
@@ -227,6 +228,27 @@ TEST(AsyncClient, errors_say_who_and_why) {
         EXPECT_EQ(unknown.error().code, Errc::unavailable);
         EXPECT_EQ(unknown.error().message, "the host name has no address");
     }
+}
+
+TEST(AsyncClient, tells_a_shortage_here_from_a_failure_there) {
+    const RawListener listening;
+    AsyncClient client;
+    AsyncRequest request;
+    request.url = "http://shop.example.com/";
+    request.connect_to = fmt::format("127.0.0.1:{}", listening.port());
+    request.connect_only = true;
+    ASSERT_TRUE(call(client, request));
+    rlimit before{};
+    ASSERT_EQ(::getrlimit(RLIMIT_NOFILE, &before), 0);
+    const rlimit none{.rlim_cur = 1, .rlim_max = before.rlim_max};
+    ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &none), 0);
+    request.fresh_connection = true;
+    const auto result = call(client, request);
+    ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &before), 0);
+    ASSERT_FALSE(result);
+    EXPECT_EQ(result.error().code, Errc::internal);
+    EXPECT_EQ(result.error().message, "too many open files");
+    EXPECT_TRUE(call(client, request)) << "and it goes on when there are files again";
 }
 
 TEST(AsyncClient, tells_how_a_connection_ended) {
