@@ -43,6 +43,7 @@ constexpr std::size_t listeners = 10, clusters = 20;
 constexpr std::array<const char*, 5> geos{"IE", "US", "AU", "BR", "IN"};
 constexpr const char* apex = "bench.example.com";
 constexpr std::size_t commit_objects = 100;  // per commit while the world is made
+constexpr std::size_t writes_at_once = 16;   // as in the server
 constexpr auto patience = 60s;               // for one change; much more than any should take
 
 [[noreturn]] void die(std::string_view what, const Error& error) {
@@ -194,7 +195,7 @@ public:
     explicit Server(std::unique_ptr<store::Store> store)
         : store_(std::move(store)),
           fenced_(*store_, fence_, clock_),
-          client_(kinds, fenced_, clock_, random_),
+          client_(kinds, fenced_, clock_, random_, writes_at_once),
           leases_(kinds, *store_, clock_, random_),
           manager_({kinds, *store_, client_, leases_, fence_, clock_, random_, log_, metrics_}, options()),
           feed_({*store_, zones, &board_, clock_, log_, metrics_}, {}) {

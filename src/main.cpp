@@ -124,6 +124,8 @@ control::ManagerOptions manager_options(const cli::ServeOptions& options) {
     return manager;
 }
 
+constexpr std::size_t writes_at_once = 16;  // of one controller: the hosts of a Gateway, and a few more
+
 // Everything that the role `controllers` is made of. Writes: reconciler -> Client -> LocalClient -> FencedStore -> the
 // store; reads: the store -> informers.
 struct Controllers {
@@ -132,7 +134,7 @@ struct Controllers {
                 PublishRole& publishing, HealthRole& health, const Clock& clock, Random& random, Log& log,
                 Metrics& metrics, std::size_t cluster_connections)
         : fenced(store, fence, clock),
-          client(kinds, fenced, clock, random),
+          client(kinds, fenced, clock, random, writes_at_once),
           leases(kinds, store, clock, random),
           clusters(cluster_connections),
           manager({kinds, store, client, leases, fence, clock, random, log, metrics}, manager_options(options)) {

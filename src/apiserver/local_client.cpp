@@ -1,5 +1,9 @@
 #include "apiserver/local_client.h"
 
+#include <algorithm>
+#include <atomic>
+#include <thread>
+
 namespace fairlead::apiserver {
 
 namespace {
@@ -73,8 +77,9 @@ Error error_of(const Reply& reply) {
 
 }  // namespace
 
-LocalClient::LocalClient(const resource::Kinds& kinds, store::Store& store, const Clock& clock, Random& random)
-    : rest_(kinds, store, clock, random) {}
+LocalClient::LocalClient(const resource::Kinds& kinds, store::Store& store, const Clock& clock, Random& random,
+                         std::size_t at_once)
+    : rest_(kinds, store, clock, random), at_once_(at_once) {}
 
 Reply LocalClient::call(const control::Request& request) {
     const auto& object = request.object;
@@ -103,6 +108,22 @@ Reply LocalClient::call(const control::Request& request) {
         }
     }
     return reply_of(internal_error("unknown verb"));
+}
+
+std::vector<Result<json::Value>> LocalClient::send_all(std::span<const control::Request> requests) {
+    const auto threads = std::min(at_once_, requests.size());
+    if (threads <= 1) return Transport::send_all(requests);
+    std::vector<Result<json::Value>> answers(requests.size(), fail(Errc::internal, "not sent"));
+    std::atomic<std::size_t> next{0};
+    const auto work = [&] {
+        for (auto i = next++; i < requests.size(); i = next++) answers[i] = send(requests[i]);
+    };
+    std::vector<std::thread> helpers;
+    helpers.reserve(threads - 1);
+    for (std::size_t i = 1; i < threads; ++i) helpers.emplace_back(work);
+    work();
+    for (auto& helper : helpers) helper.join();
+    return answers;
 }
 
 Result<json::Value> LocalClient::send(const control::Request& request) {

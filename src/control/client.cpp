@@ -22,6 +22,13 @@ ObjectId object_id(const resource::Kind& kind, std::string_view key) {
     return id;
 }
 
+std::vector<Result<json::Value>> Transport::send_all(std::span<const Request> requests) {
+    std::vector<Result<json::Value>> answers;
+    answers.reserve(requests.size());
+    for (const auto& request : requests) answers.push_back(send(request));
+    return answers;
+}
+
 Client::Client(Transport& transport, std::string agent, const Fence* fence, const Clock& clock)
     : transport_(transport), agent_(std::move(agent)), fence_(fence), clock_(clock) {}
 
@@ -43,6 +50,21 @@ Result<json::Value> Client::write(Verb verb, const ObjectId& id, json::Value bod
         return fail(Errc::unavailable, id.text(), "the lease is not held, so nothing is written");
     }
     return transport_.send(request);
+}
+
+std::vector<Result<json::Value>> Client::write_all(std::vector<Request> requests) {
+    const bool open = fence_ == nullptr || fence_->open(clock_.monotonic());
+    if (open) {
+        for (auto& request : requests) request.agent = agent_;
+        return transport_.send_all(requests);
+    }
+    std::vector<Result<json::Value>> answers;
+    answers.reserve(requests.size());
+    for (const auto& request : requests) {
+        answers.emplace_back(
+            fail(Errc::unavailable, request.object.text(), "the lease is not held, so nothing is written"));
+    }
+    return answers;
 }
 
 Result<json::Value> Client::create(const ObjectId& id, json::Value object) {

@@ -6,8 +6,10 @@
 #pragma once
 
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/fwd.h"
 #include "base/result.h"
@@ -57,6 +59,9 @@ public:
     virtual ~Transport() = default;
     // The object as it is now. Of a removal: the object that still waits for finalizers, else null.
     virtual Result<json::Value> send(const Request& request) = 0;
+    // Several that do not depend on each other, in any order; the answers are in theirs. One after the other, unless
+    // the transport can do better.
+    virtual std::vector<Result<json::Value>> send_all(std::span<const Request> requests);
 };
 
 class Client {
@@ -76,6 +81,9 @@ public:
     Result<json::Value> json_patch(const ObjectId& id, json::Value patch, std::string_view subresource = {});
     // The object that still waits for its finalizers, or null when it is gone.
     Result<json::Value> remove(const ObjectId& id, const DeleteOptions& options = {});
+
+    // Writes that do not depend on each other: they may wait for the disk together. `agent` is filled in.
+    std::vector<Result<json::Value>> write_all(std::vector<Request> requests);
 
     [[nodiscard]] const std::string& agent() const { return agent_; }
 

@@ -3,10 +3,11 @@
 // to the commit itself, so that even a process that was stopped between its check and its write changes nothing once
 // another has taken over.
 //
-// Threads: the manager's. FencedStore's completion touches the fence on the store's writer thread, while the manager's
-// thread waits for that very commit.
+// Threads: any. The manager's opens it and asks, or others on its behalf while it waits for them; FencedStore's
+// completion shuts it on the store's writer thread.
 #pragma once
 
+#include <mutex>
 #include <optional>
 
 #include "base/clock.h"
@@ -19,14 +20,14 @@ namespace fairlead::control {
 class Fence {
 public:
     // Without an elector there is nothing to hold, and the fence is open. require() shuts it until hold().
-    void require() { required_ = true; }
+    void require();
     void hold(store::Key lease, store::Revision revision, MonotonicTime until);
-    void drop() { held_.reset(); }
+    void drop();
 
-    [[nodiscard]] bool open(MonotonicTime now) const { return !required_ || (held_ && now < held_->until); }
+    [[nodiscard]] bool open(MonotonicTime now) const;
     // What a commit must find unchanged; nothing without an elector.
     [[nodiscard]] std::optional<store::Op> check() const;
-    [[nodiscard]] bool guards(std::string_view key_text) const { return held_ && held_->lease.text() == key_text; }
+    [[nodiscard]] bool guards(std::string_view key_text) const;
 
 private:
     struct Held {
@@ -34,6 +35,7 @@ private:
         store::Revision revision = 0;
         MonotonicTime until;
     };
+    mutable std::mutex mutex_;
     bool required_ = false;
     std::optional<Held> held_;
 };

@@ -267,75 +267,120 @@ Result<void> GatewayDns::hold_policies(Turn& turn) {
     return {};
 }
 
+// Records of one kind are written together: each waits for the disk. Those that only keep names for a while come before
+// those that let go of them.
 Result<void> GatewayDns::write_records(Turn& turn) {
+    Wanted keeping, others;
     for (const auto& wanted : turn.publication.records) {
-        if (turn.writes >= batch) {
-            turn.unfinished = true;
-            return {};
-        }
-        if (auto written = write_record(turn, wanted); !written) return written;
-        if (turn.troubles.contains(wanted.name)) continue;
-        if (auto written = write_health(turn, wanted); !written) return written;
+        (wanted.retiring ? keeping : others).push_back(&wanted);
+    }
+    for (const auto* records : {&keeping, &others}) {
+        if (auto written = write_specs(turn, *records); !written) return written;
+        if (turn.unfinished) return {};
+        if (auto written = write_health(turn, *records); !written) return written;
+        if (turn.unfinished) return {};
     }
     return {};
 }
 
-Result<void> GatewayDns::write_record(Turn& turn, const gateway::WantedRecord& wanted) {
+Result<void> GatewayDns::write_specs(Turn& turn, const Wanted& records) {
+    std::vector<control::Request> requests;
+    std::vector<std::string> names;
+    for (const auto* wanted : records) {
+        auto request = spec_request(turn, *wanted);
+        if (!request) return fail(request.error());
+        if (!*request) continue;
+        if (turn.writes >= batch) {
+            turn.unfinished = true;
+            break;
+        }
+        ++turn.writes;
+        requests.push_back(std::move(**request));
+        names.push_back(wanted->name);
+    }
+    const auto answers = context_.client().write_all(std::move(requests));
+    for (std::size_t i = 0; i < answers.size(); ++i) {
+        if (answers[i]) continue;
+        const auto& error = answers[i].error();
+        // Changed, gone, or there already: the informer is a moment behind, and will say so.
+        if (error.code == Errc::conflict || error.code == Errc::not_found || error.code == Errc::already_exists)
+            continue;
+        if (error.code != Errc::invalid) return fail(error);
+        turn.troubles[names[i]] = error.text();
+    }
+    return {};
+}
+
+Result<std::optional<control::Request>> GatewayDns::spec_request(Turn& turn, const gateway::WantedRecord& wanted) {
     const auto key = key_of(turn.namespace_, wanted.name);
     const auto policy = std::find_if(turn.policies.begin(), turn.policies.end(),
                                      [&](const auto* each) { return each->metadata.name == wanted.policy; });
-    if (policy == turn.policies.end()) return {};
+    if (policy == turn.policies.end()) return std::nullopt;
     resource::DnsRecord record;
     record.metadata.name = wanted.name;
     record.metadata.namespace_ = turn.namespace_;
     record.metadata.labels.emplace(gateway::gateway_label, gateway::gateway_label_value(name_of(turn.key)));
     record.metadata.owner_references.push_back(controller_reference(policies_.kind(), (*policy)->metadata));
     record.spec = wanted.spec;
-    const auto id = control::object_id(records_.kind(), key);
+    control::Request request;
+    request.object = control::object_id(records_.kind(), key);
     const auto stored = records_.get(key);
-    Result<json::Value> done;
     if (!stored) {
-        ++turn.writes;
-        done = context_.client().create(id, control::new_object(records_.kind(), record));
-        if (!done && done.error().code == Errc::already_exists) return {};  // not in the informer yet
-    } else {
-        const auto present = turn.present.find(wanted.name);
-        if (present == turn.present.end()) {
-            turn.troubles[wanted.name] =
-                "there is one of this name that was not made for this Gateway: rename or remove it";
-            return {};
+        request.verb = control::Verb::create;
+        request.body = control::new_object(records_.kind(), record);
+        return request;
+    }
+    const auto present = turn.present.find(wanted.name);
+    if (present == turn.present.end()) {
+        turn.troubles[wanted.name] =
+            "there is one of this name that was not made for this Gateway: rename or remove it";
+        return std::nullopt;
+    }
+    // On its way out; its end is news.
+    if (!present->second.metadata.deletion_timestamp.empty() || same_record(present->second, record))
+        return std::nullopt;
+    auto object = json::parse(stored->value());
+    if (!object) return fail(object.error());
+    request.verb = control::Verb::update;
+    request.body = mended(std::move(*object), record);
+    return request;
+}
+
+Result<void> GatewayDns::write_health(Turn& turn, const Wanted& records) {
+    std::vector<control::Request> requests;
+    for (const auto* wanted : records) {
+        if (turn.troubles.contains(wanted->name)) continue;
+        auto request = health_request(turn, *wanted);
+        if (!request) continue;
+        if (turn.writes >= batch) {
+            turn.unfinished = true;
+            break;
         }
-        // On its way out; its end is news.
-        if (!present->second.metadata.deletion_timestamp.empty() || same_record(present->second, record)) return {};
-        auto object = json::parse(stored->value());
-        if (!object) return fail(object.error());
         ++turn.writes;
-        done = context_.client().update(id, mended(std::move(*object), record));
-        // Changed or gone meanwhile: the informer will say so.
-        if (!done && (done.error().code == Errc::conflict || done.error().code == Errc::not_found)) return {};
+        requests.push_back(std::move(*request));
     }
-    if (!done && done.error().code == Errc::invalid) {
-        turn.troubles[wanted.name] = done.error().text();
-        return {};
+    for (const auto& done : context_.client().write_all(std::move(requests))) {
+        if (!done && done.error().code != Errc::not_found && done.error().code != Errc::conflict)
+            return fail(done.error());
     }
-    if (!done) return fail(done.error());
     return {};
 }
 
-Result<void> GatewayDns::write_health(Turn& turn, const gateway::WantedRecord& wanted) {
+std::optional<control::Request> GatewayDns::health_request(const Turn& turn,
+                                                           const gateway::WantedRecord& wanted) const {
     const auto present = turn.present.find(wanted.name);
     if (present == turn.present.end() ? wanted.unhealthy.empty()
                                       : present->second.status.unhealthy_targets == wanted.unhealthy)
-        return {};
+        return std::nullopt;
     json::Array targets;
     targets.reserve(wanted.unhealthy.size());
     for (const auto& target : wanted.unhealthy) targets.emplace_back(target);
-    json::Value patch = json::Object{{"status", json::Object{{"unhealthyTargets", std::move(targets)}}}};
-    ++turn.writes;
-    const auto done = context_.client().merge_patch(
-        control::object_id(records_.kind(), key_of(turn.namespace_, wanted.name)), std::move(patch), "status");
-    if (!done && done.error().code != Errc::not_found && done.error().code != Errc::conflict) return fail(done.error());
-    return {};
+    control::Request request;
+    request.verb = control::Verb::merge_patch;
+    request.object = control::object_id(records_.kind(), key_of(turn.namespace_, wanted.name));
+    request.subresource = "status";
+    request.body = json::Object{{"status", json::Object{{"unhealthyTargets", std::move(targets)}}}};
+    return request;
 }
 
 Result<void> GatewayDns::remove_records(Turn& turn) {

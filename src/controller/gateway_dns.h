@@ -61,8 +61,13 @@ private:
     [[nodiscard]] std::vector<gateway::ZoneFacts> zones_of(const std::string& namespace_) const;
     Result<void> hold_policies(Turn& turn);
     Result<void> write_records(Turn& turn);
-    Result<void> write_record(Turn& turn, const gateway::WantedRecord& wanted);
-    Result<void> write_health(Turn& turn, const gateway::WantedRecord& wanted);
+    using Wanted = std::vector<const gateway::WantedRecord*>;
+    Result<void> write_specs(Turn& turn, const Wanted& records);
+    Result<void> write_health(Turn& turn, const Wanted& records);
+    // Nothing: there is nothing to write.
+    Result<std::optional<control::Request>> spec_request(Turn& turn, const gateway::WantedRecord& wanted);
+    [[nodiscard]] std::optional<control::Request> health_request(const Turn& turn,
+                                                                 const gateway::WantedRecord& wanted) const;
     Result<void> remove_records(Turn& turn);
     Result<void> tell_policies(const Turn& turn);
     Result<void> let_go(Turn& turn);
