@@ -29,6 +29,8 @@ HealthRole::HealthRole(const cli::ServeOptions& options, std::size_t max_connect
     : clock_(clock),
       client_(max_connections),
       resolver_(make_resolver(options, clock, random)),
+      hosts_(*resolver_, clock),
+      prober_(client_, [this](const std::string& host, auto found) { hosts_.find(host, std::move(found)); }),
       monitor_(prober_, clock, random, metrics, {.max_in_flight = max_connections, .log = &log}),
       lookups_(*resolver_, clock, metrics) {}
 
@@ -40,6 +42,13 @@ void HealthRole::start() {
     for (std::size_t i = 0; i < max_questions; ++i) {
         lookup_threads_.push_back(std::make_unique<StepThread>([this] { return lookups_.run(); }, clock_));
     }
+    host_threads_.reserve(max_questions);
+    for (std::size_t i = 0; i < max_questions; ++i) {
+        host_threads_.push_back(std::make_unique<StepThread>([this] { return hosts_.run(); }, clock_));
+    }
+    hosts_.on_work([this] {
+        for (const auto& thread : host_threads_) thread->wake();
+    });
     monitor_.on_work([this] {
         for (const auto& thread : probe_threads_) thread->wake();
     });
@@ -48,14 +57,17 @@ void HealthRole::start() {
     });
     for (const auto& thread : probe_threads_) thread->start();
     for (const auto& thread : lookup_threads_) thread->start();
+    for (const auto& thread : host_threads_) thread->start();
 }
 
 void HealthRole::stop() {
     resolver_->stop();
     monitor_.on_work({});
     lookups_.on_work({});
+    hosts_.on_work({});
     for (const auto& thread : probe_threads_) thread->stop();
     for (const auto& thread : lookup_threads_) thread->stop();
+    for (const auto& thread : host_threads_) thread->stop();
 }
 
 }  // namespace fairlead

@@ -13,6 +13,7 @@
 #include "cli/options.h"
 #include "health/http_prober.h"
 #include "health/monitor.h"
+#include "lookup/host_cache.h"
 #include "lookup/lookups.h"
 #include "lookup/stub_resolver.h"
 #include "net/async_client.h"
@@ -38,11 +39,13 @@ private:
     const Clock& clock_;
     // Room for all probes that may be in flight: none waits for another's connection.
     net::AsyncClient client_;
-    health::HttpProber prober_{client_};
     std::unique_ptr<lookup::StubResolver> resolver_;
+    lookup::HostCache hosts_;  // host names that are probed
+    health::HttpProber prober_;
     health::Monitor monitor_;
     lookup::Lookups lookups_;
-    std::vector<std::unique_ptr<StepThread>> probe_threads_, lookup_threads_;  // last: they use everything above
+    std::vector<std::unique_ptr<StepThread>> probe_threads_, lookup_threads_,
+        host_threads_;  // last: they use everything above
 };
 
 }  // namespace fairlead

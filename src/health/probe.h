@@ -15,7 +15,7 @@ enum class Protocol { http, https, tcp };
 
 // What is checked, and how. Equal probes are one: whoever else wants the same shares its result.
 struct Probe {
-    std::string address;  // IP address, or a host name, which is looked up anew each time
+    std::string address;  // IP address, or a host name: it is good if one of the addresses behind it is
     std::uint16_t port = 0;
     Protocol protocol = Protocol::https;
     std::string host;  // for Host and SNI

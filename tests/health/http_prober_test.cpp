@@ -36,9 +36,13 @@ Probe probe_at(std::uint16_t port, Protocol protocol = Protocol::http) {
     return probe;
 }
 
-Answer ask(const Probe& probe) {
+void find_nobody(const std::string&, const std::function<void(Result<std::vector<std::string>>)>& found) {
+    found(fail(Errc::not_found, "none"));
+}
+
+Answer ask(const Probe& probe, FindAddresses find = find_nobody) {
     net::AsyncClient client;
-    HttpProber prober(client);
+    HttpProber prober(client, std::move(find));
     Answer answer;
     Signal ended;
     prober.probe(probe, [&](const Answer& got) {
@@ -169,6 +173,33 @@ TEST(HttpProber, says_the_hosts_name_in_the_handshake) {
     EXPECT_TRUE(answer.text.starts_with("TLS failed: ")) << answer.text;
 }
 
+TEST(HttpProber, a_host_name_is_good_if_one_of_its_addresses_is) {
+    Listening listening;  // at 127.0.0.1 only
+    auto probe = probe_at(listening.port(), Protocol::tcp);
+    probe.address = "lb.example.net";
+    struct Case {
+        const char* name;
+        Result<std::vector<std::string>> found;
+        Answer answer;
+    };
+    const std::vector<Case> cases = {
+        {"one_of_two", std::vector<std::string>{"127.0.0.2", "127.0.0.1"}, {true, "connected"}},
+        {"none_of_two", std::vector<std::string>{"127.0.0.2", "127.0.0.3"}, {false, "connection refused"}},
+        {"no_address", fail(Errc::not_found, "gone"), {false, "the host name has no address"}},
+        {"empty", std::vector<std::string>{}, {false, "the host name has no address"}},
+        {"nobody_could_tell", fail(Errc::timeout, "no answer within 5s"), {false, "no answer within 5s", false}},
+    };
+    for (const auto& each : cases) {
+        std::string asked_for;
+        const auto answer = ask(probe, [&](const std::string& host, const auto& found) {
+            asked_for = host;
+            found(each.found);
+        });
+        EXPECT_EQ(answer, each.answer) << each.name << ": " << answer.text;
+        EXPECT_EQ(asked_for, "lb.example.net") << each.name;
+    }
+}
+
 TEST(HttpProber, connects_for_tcp) {
     Listening listening;
     std::string said = "?";
@@ -224,7 +255,7 @@ TEST(HttpProber, with_the_monitor_follows_a_server) {
     SystemRandom random;
     Metrics metrics;
     net::AsyncClient client;
-    HttpProber prober(client);
+    HttpProber prober(client, find_nobody);
     Monitor monitor(prober, clock, random, metrics);
     StepThread thread([&] { return monitor.run(); }, clock);
     std::mutex mutex;
