@@ -26,7 +26,7 @@ TEST(ClustersWorld, HostsKeepTheirAnswersAndFollowTheirClusters) {
     EXPECT_GT(all.crashes, 50U);
     EXPECT_GT(all.deaths, 100U);
     EXPECT_GT(all.answers, 5'000U);
-    EXPECT_GT(all.absences, 10U);
+    EXPECT_GT(all.absences, 0U);
 }
 
 TEST(ClustersWorld, ASeedIsTheWholeRun) {
