@@ -58,6 +58,14 @@ bool ClustersWorld::reliable(const std::string& cluster, const Host& host) const
     });
 }
 
+bool ClustersWorld::heard(const HubTruth& hub, const std::string& cluster, const Host& host) {
+    for (const auto& state : gateway::read_state(*hub.gateway).clusters) {
+        const auto listener = state.listeners.find(host.listener);
+        if (state.name == cluster && listener != state.listeners.end()) return listener->second.attached_routes > 0;
+    }
+    return false;
+}
+
 const Answering& ClustersWorld::answering_of(const Host& host, const HubTruth& hub) {
     auto& known = answering_[host.listener];
     if (!known.records.empty() && known.records == hub.records) return known;
@@ -95,17 +103,27 @@ void ClustersWorld::check_host(const Host& host, const HubTruth& hub) {
         }
     }
     for (const auto& cluster : in) {
-        if (truth_[cluster].serves(host.listener) && gap.empty()) kept.insert(cluster);
+        // What the hub has heard last must say so too: what it has yet to take back is no promise.
+        if (truth_[cluster].serves(host.listener) && gap.empty() && heard(hub, cluster, host)) kept.insert(cluster);
     }
     // Whoever has had no routes for longer than the grace period is not asked for while somebody else can be.
     const bool others = std::any_of(in.begin(), in.end(), [&](const auto& name) { return reliable(name, host); });
-    if (!others || !hub_) return;
+    if (!others || !hub_) {
+        std::erase_if(wrong_, [&](const auto& each) { return each.first.first == host.listener; });
+        return;
+    }
     for (const auto& cluster : in) {
         const auto since = absent_.find({host.listener, cluster});
         if (since == absent_.end() || clock_.monotonic() - std::max(since->second, started_) <= cluster_grace + slow)
             continue;
         ++report_.absences;
-        if (!answering.contains(cluster)) continue;
+        const std::pair<std::string, std::string> key{host.listener, cluster};
+        if (!answering.contains(cluster)) {
+            wrong_.erase(key);
+            continue;
+        }
+        // A new record and its health are two writes, and the second may have to be tried again.
+        if (wrong_.try_emplace(key, clock_.monotonic()).first->second + 5s > clock_.monotonic()) continue;
         violate(fmt::format("{} is answered with {}, which has had no routes for longer than its grace period",
                             host.asked, cluster));
     }

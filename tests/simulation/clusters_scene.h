@@ -88,6 +88,7 @@ private:
     void check();
     void check_host(const Host& host, const HubTruth& hub);
     const Answering& answering_of(const Host& host, const HubTruth& hub);
+    [[nodiscard]] static bool heard(const HubTruth& hub, const std::string& cluster, const Host& host);
     [[nodiscard]] bool reliable(const std::string& cluster, const Host& host) const;
     void check_rest();
 
@@ -112,6 +113,7 @@ private:
     std::map<std::pair<std::string, std::string>, MonotonicTime> absent_;   // listener, cluster: since when no routes
     std::map<std::pair<std::string, std::string>, MonotonicTime> serving_;  // since when it serves
     std::map<std::string, MonotonicTime> revived_;                          // address: when
+    std::map<std::pair<std::string, std::string>, MonotonicTime> wrong_;    // listener, cluster: answered in vain since
     std::map<std::string, Answering> answering_;                            // by listener
     store::Revision checked_ = 0;
     MonotonicTime next_check_;
