@@ -98,7 +98,11 @@ Step HostCache::run() {
                                                : std::chrono::seconds{after_failure});
         // While no resolver answers the last addresses are the best guess.
         const bool keep = !result && result.error().code != Errc::not_found && host.outcome && *host.outcome;
-        if (!keep) host.outcome = result ? Outcome(std::move(result->texts)) : Outcome(fail(std::move(result.error())));
+        if (result) {
+            host.outcome.emplace(std::move(result->texts));
+        } else if (!keep) {
+            host.outcome.emplace(fail(result.error()));
+        }
         outcome = host.outcome;
         waiting.swap(host.waiting);
         impl_->waiting -= waiting.size();
