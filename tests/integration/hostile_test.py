@@ -191,9 +191,9 @@ class Crowd(HostileTest):
                     pass
                 answers.append(connection.received.split(b"\r\n\r\n")[0])
             refused = [head for head in answers if head.startswith(b"HTTP/1.1 429")]
-            self.assertTrue(refused, "above 288 watches of one user")
+            self.assertTrue(refused, "above 180 watches of one user")
             self.assertIn(b"Retry-After: 1", refused[0])
-            self.assertGreaterEqual(sum(head.startswith(b"HTTP/1.1 200") for head in answers), 280)
+            self.assertGreaterEqual(sum(head.startswith(b"HTTP/1.1 200") for head in answers), 172)
         until(lambda: self.server.request("GET", ROUTES + "?watch=true&timeoutSeconds=1")[0] == 200, "places are given back")
         self.assertGreater(self.metric('fairlead_watches_refused_total{limit="user"}'), 0)
 
