@@ -14,9 +14,9 @@
 #include <string_view>
 #include <vector>
 
+#include "base/backoff.h"
 #include "base/clock.h"
 #include "base/fwd.h"
-#include "base/backoff.h"
 #include "control/index.h"
 #include "resource/kind.h"
 #include "store/store.h"

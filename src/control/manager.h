@@ -12,10 +12,10 @@
 #include <typeindex>
 #include <vector>
 
+#include "base/backoff.h"
 #include "base/clock.h"
 #include "base/fwd.h"
 #include "base/step_thread.h"
-#include "base/backoff.h"
 #include "control/client.h"
 #include "control/context.h"
 #include "control/control_metrics.h"

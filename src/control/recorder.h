@@ -11,10 +11,10 @@
 #include <string>
 #include <string_view>
 
+#include "base/backoff.h"
 #include "base/clock.h"
 #include "base/fwd.h"
 #include "base/metrics.h"
-#include "base/backoff.h"
 #include "control/client.h"
 #include "control/spam_filter.h"
 #include "resource/kinds/event.h"

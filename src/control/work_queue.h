@@ -11,9 +11,9 @@
 #include <string>
 #include <unordered_map>
 
+#include "base/backoff.h"
 #include "base/clock.h"
 #include "base/fwd.h"
-#include "base/backoff.h"
 #include "control/reconciler.h"
 
 namespace fairlead::control {
