@@ -17,6 +17,7 @@ TEST(ClustersWorld, HostsKeepTheirAnswersAndFollowTheirClusters) {
         all.crashes += report.crashes;
         all.deaths += report.deaths;
         all.answers += report.answers;
+        all.absences += report.absences;
     }
     // A world in which nothing happens would be clean too.
     EXPECT_GT(all.cuts, 30U);
@@ -25,6 +26,7 @@ TEST(ClustersWorld, HostsKeepTheirAnswersAndFollowTheirClusters) {
     EXPECT_GT(all.crashes, 7U);
     EXPECT_GT(all.deaths, 15U);
     EXPECT_GT(all.answers, 750U);
+    EXPECT_GT(all.absences, 0U);
 }
 
 TEST(ClustersWorld, ASeedIsTheWholeRun) {
