@@ -10,6 +10,7 @@
 #include "dnsinfo/zone_export.h"
 #include "dnsinfo/zone_text.h"
 #include "json/value.h"
+#include "paths/paths.h"
 
 namespace fairlead::dnsinfo {
 namespace {
@@ -28,7 +29,7 @@ protected:
                "us.example.com 60 A 198.51.100.1", "ns1.example.com 60 A 192.0.2.53",
                "txt.example.com 60 TXT \"a b\" \"c\""});
         serve(zones_, "example.org", {});
-        auto table = geo::Table::load(std::filesystem::path(FAIRLEAD_GEO_FILES) / "city.mmdb", {});
+        auto table = geo::Table::load(paths::geo_files() / "city.mmdb", {});
         EXPECT_TRUE(table);
         places_.publish(std::make_unique<const std::shared_ptr<const geo::Table>>(*table));
     }

@@ -8,6 +8,7 @@
 #include <thread>
 
 #include "base/files.h"
+#include "paths/paths.h"
 
 namespace fairlead::dnsserver {
 namespace {
@@ -16,7 +17,7 @@ using std::filesystem::path;
 
 class PlaceKeeping : public testing::Test {
 protected:
-    PlaceKeeping() { std::filesystem::copy_file(path(FAIRLEAD_GEO_FILES) / "city4.mmdb", file_); }
+    PlaceKeeping() { std::filesystem::copy_file(paths::geo_files() / "city4.mmdb", file_); }
     ~PlaceKeeping() override { std::filesystem::remove_all(folder_); }
 
     std::unique_ptr<PlaceKeeper> start(std::vector<geo::Override> overrides = {}) {
@@ -32,7 +33,7 @@ protected:
     void rewrite(std::string_view content) { std::ofstream(file_, std::ios::binary | std::ios::trunc) << content; }
     void replace(std::string_view kind) {
         const auto beside = folder_ / "new";
-        std::filesystem::copy_file(path(FAIRLEAD_GEO_FILES) / (std::string(kind) + ".mmdb"), beside);
+        std::filesystem::copy_file(paths::geo_files() / (std::string(kind) + ".mmdb"), beside);
         std::filesystem::rename(beside, file_);
     }
 
@@ -83,7 +84,7 @@ TEST_F(PlaceKeeping, NoticesAReplacedFile) {
 
 TEST_F(PlaceKeeping, KeepsTheOldOnesWhenTheNewFileIsBroken) {
     const auto keeper = start({geo::parse_override("198.18.0.0/15=JP").value()});
-    const auto good = read_file(path(FAIRLEAD_GEO_FILES) / "city.mmdb").value();
+    const auto good = read_file(paths::geo_files() / "city.mmdb").value();
     rewrite(good.substr(0, good.size() / 2));
     for (int i = 0; i < 5; ++i) keeper->check();
     EXPECT_EQ(country(*keeper, "192.0.2.1"), "DE");

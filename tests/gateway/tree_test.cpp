@@ -15,13 +15,14 @@
 #include "gateway/guid.h"
 #include "gateway/publication.h"
 #include "json/yaml.h"
+#include "paths/paths.h"
 
 namespace fairlead::gateway {
 namespace {
 
 std::vector<std::filesystem::path> case_files() {
     std::vector<std::filesystem::path> files;
-    for (const auto& entry : std::filesystem::directory_iterator(std::string(FAIRLEAD_TEST_DATA) + "/gateway"))
+    for (const auto& entry : std::filesystem::directory_iterator(paths::test_data() / "gateway"))
         files.push_back(entry.path());
     std::sort(files.begin(), files.end());
     return files;

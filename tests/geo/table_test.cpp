@@ -7,13 +7,12 @@
 #include <fstream>
 
 #include "base/files.h"
+#include "paths/paths.h"
 
 namespace fairlead::geo {
 namespace {
 
-std::filesystem::path file(std::string_view kind) {
-    return std::filesystem::path(FAIRLEAD_GEO_FILES) / fmt::format("{}.mmdb", kind);
-}
+std::filesystem::path file(std::string_view kind) { return paths::geo_files() / fmt::format("{}.mmdb", kind); }
 
 dns::Address address(std::string_view text) { return dns::Address::parse(text).value(); }
 

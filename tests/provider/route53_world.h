@@ -21,6 +21,7 @@
 #include "base/random.h"
 #include "json/value.h"
 #include "net/client.h"
+#include "paths/paths.h"
 #include "provider/route53/route53.h"
 
 namespace fairlead::provider::route53 {
@@ -111,7 +112,7 @@ public:
         int in[2] = {-1, -1};
         int out[2] = {-1, -1};
         if (pipe2(in, O_CLOEXEC) != 0 || pipe2(out, O_CLOEXEC) != 0) return;
-        const std::string script = std::string(FAIRLEAD_TEST_DATA) + "/../integration/route53_emulator.py";
+        const std::string script = paths::sources() / "tests/integration/route53_emulator.py";
         std::vector<std::string> words{"python3", "-B", script};
         words.insert(words.end(), arguments.begin(), arguments.end());
         std::vector<char*> argv;
