@@ -6,6 +6,8 @@
 #include <random>
 #include <string>
 
+#include "base/clock.h"
+
 namespace fairlead {
 
 class Random {
@@ -34,7 +36,10 @@ private:
     std::mt19937_64 engine_;
 };
 
-// A random (version 4) UUID in lower case: metadata.uid and request ids.
+// A random (version 4) UUID in lower case: request ids.
 std::string make_uuid(Random& random);
+// One that sorts by its time (version 7, RFC 9562, to a quarter of a microsecond): metadata.uid. Times of creation are
+// told in seconds only; where they are equal, the uid says which object was first.
+std::string make_uuid(Random& random, WallTime now);
 
 }  // namespace fairlead

@@ -172,7 +172,7 @@ Result<void> Patcher::transfer(bool copies, const Pointer& from, const Pointer& 
     const Value* source = walk(root_, from, from.size());
     if (source == nullptr) return missing();
     if (copies) {
-        copied_bytes_ += serialize(*source).size();
+        copied_bytes_ += json::serialize(*source).size();
         if (copied_bytes_ > max_copied_bytes) {
             return fail(Errc::too_large, field_, fmt::format("copies add up to more than {} bytes", max_copied_bytes));
         }

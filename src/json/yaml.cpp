@@ -264,7 +264,7 @@ private:
         }
         if (!made) return fail(std::move(made.error()));
         if (const auto* text = made->value.if_string()) return std::string(view(*text));
-        if (made->value.is_bool() || made->value.is_number()) return serialize(made->value);
+        if (made->value.is_bool() || made->value.is_number()) return json::serialize(made->value);
         return refuse(event.start_mark, "a key must be a string, a number or a boolean");
     }
 

@@ -66,6 +66,21 @@ TEST(Random, UuidsHaveTheRightShapeAndDiffer) {
     EXPECT_TRUE(seen.contains(make_uuid(again)));
 }
 
+TEST(Random, UuidsWithATimeSortByIt) {
+    SeededRandom random(7);
+    std::string before;
+    WallTime now(std::chrono::milliseconds(1'790'000'000'123));
+    for (int i = 0; i < 2'000; ++i) {
+        const auto uuid = make_uuid(random, now);
+        ASSERT_EQ(uuid.size(), 36U);
+        EXPECT_EQ(uuid[14], '7');
+        EXPECT_NE(std::string_view("89ab").find(uuid[19]), std::string_view::npos);
+        EXPECT_LT(before, uuid);
+        before = uuid;
+        now += std::chrono::microseconds(1);
+    }
+}
+
 TEST(Metrics, SameNameAndLabelsAreOneMetric) {
     Metrics metrics;
     metrics.counter("things_total", "Things.", {{"kind", "a"}}).add();

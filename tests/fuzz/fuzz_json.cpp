@@ -1,6 +1,7 @@
 // JSON text: whatever parses, writes back to something that parses to the same, compact and pretty, and never deeper
-// than the limit.
+// than the limit; its parts as they were written say the same.
 #include "fuzz.h"
+#include "json/exact.h"
 #include "json/value.h"
 
 using namespace fairlead;
@@ -33,6 +34,16 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     const auto back = json::parse(compact);
     fuzz::require(back && json::equal(*back, *value), "parse(serialize(v)) == v", compact);
     fuzz::require(json::serialize(*back) == compact, "serialize is stable", compact);
+    const auto exact = json::compact(text);
+    const auto same = json::parse(exact);
+    fuzz::require(same && json::serialize(*same) == compact, "compact() keeps what a text says", exact);
+    if (const auto* object = value->if_object()) {
+        for (const auto& member : *object) {
+            const auto part = json::parse(json::text_at(text, {member.key().data(), member.key().size()}));
+            fuzz::require(part && json::serialize(*part) == json::serialize(member.value()), "text_at() finds members",
+                          exact);
+        }
+    }
     const auto shown = json::parse(json::pretty(*value));
     fuzz::require(shown && json::equal(*shown, *value), "parse(pretty(v)) == v", compact);
     return 0;
