@@ -1,6 +1,6 @@
 // Everything that finding out about addresses is made of: the HTTP client and the probes that go over it, the resolver
-// and the host names that it is asked for, and their threads. Wants come from, and news go to, the controller that
-// publishes Gateways. Wiring only, like main.cpp.
+// and the host names that it is asked for, and their threads. Wants come from, and news go to, the controllers
+// that publish Gateways, Routers and Routes. Wiring only, like main.cpp.
 #pragma once
 
 #include <memory>

@@ -50,6 +50,8 @@ public:
     Metrics& metrics();
     [[nodiscard]] const resource::Kinds& kinds() const;
     void enqueue(const Key& key) { queue_.add(key); }
+    // It was done along with the key that runs now.
+    void taken_along(const Key& key) { queue_.drop(key); }
     void enqueue_after(const Key& key, std::chrono::nanoseconds delay) { queue_.add_after(key, delay); }
 
 private:

@@ -42,7 +42,7 @@ void Elector::report() {
     if (leads) {
         parts_.log.info("leading", {{"lease", id().key()}, {"identity", options_.identity}});
     } else {
-        parts_.log.warn("no longer leading", {{"lease", id().key()}, {"holder", observed_.holder}});
+        parts_.log.warn("no longer leading", {{"lease", id().key()}, {"holder", observed_.holder()}});
     }
 }
 
@@ -59,8 +59,7 @@ Elector::Attempt Elector::attempt(MonotonicTime started) {
         return Attempt::failed;
     }
     observe(*object, *lease);
-    const bool free = observed_.holder.empty() || observed_.holder == options_.identity;
-    if (!free && parts_.clock.monotonic() < observed_.since + observed_.duration) {
+    if (!observed_.free_for(options_.identity, parts_.clock.monotonic())) {
         parts_.fence.drop();
         return Attempt::not_ours;
     }
@@ -68,27 +67,12 @@ Elector::Attempt Elector::attempt(MonotonicTime started) {
 }
 
 void Elector::observe(const json::Value& object, const resource::Lease& lease) {
-    const auto version = json::string_at(object, "metadata.resourceVersion");
-    if (version == observed_.version) return;
-    observed_.version = version;
-    observed_.holder = lease.spec.holder_identity;
-    observed_.duration = std::chrono::seconds(
-        lease.spec.lease_duration_seconds.value_or(static_cast<std::int32_t>(options_.duration.count())));
-    // The time after the read: later than the change for certain.
-    observed_.since = parts_.clock.monotonic();
+    observed_.observe(object, lease, options_.duration, parts_.clock.monotonic());
 }
 
 json::Value Elector::new_lease() const {
-    resource::Lease lease;
-    const auto now = rfc3339_micros(parts_.clock.now());
-    lease.metadata.name = options_.name;
-    lease.metadata.namespace_ = options_.namespace_;
-    lease.spec.holder_identity = options_.identity;
-    lease.spec.lease_duration_seconds = static_cast<std::int32_t>(options_.duration.count());
-    lease.spec.acquire_time = now;
-    lease.spec.renew_time = now;
-    lease.spec.lease_transitions = 0;
-    return new_object(parts_.leases, lease);
+    return new_object(parts_.leases, resource::new_lease(options_.namespace_, options_.name, options_.identity,
+                                                         options_.duration, parts_.clock.now()));
 }
 
 Elector::Attempt Elector::create(MonotonicTime started) {
@@ -106,15 +90,7 @@ Elector::Attempt Elector::create(MonotonicTime started) {
 }
 
 Elector::Attempt Elector::take(MonotonicTime started, json::Value object, const resource::Lease& lease) {
-    auto changed = lease;
-    const auto now = rfc3339_micros(parts_.clock.now());
-    changed.spec.lease_duration_seconds = static_cast<std::int32_t>(options_.duration.count());
-    changed.spec.renew_time = now;
-    if (lease.spec.holder_identity != options_.identity) {
-        changed.spec.holder_identity = options_.identity;
-        changed.spec.acquire_time = now;
-        changed.spec.lease_transitions = lease.spec.lease_transitions.value_or(0) + 1;
-    }
+    const auto changed = resource::claimed(lease, options_.identity, options_.duration, parts_.clock.now());
     resource::encode_onto(changed, object);
     const auto written = client_.update(id(), std::move(object));
     if (written) return hold(started, *written);
@@ -140,9 +116,7 @@ void Elector::release() {
     if (held) {
         auto object = client_.get(id());
         if (object && json::string_at(*object, "spec.holderIdentity") == options_.identity) {
-            json::set_at(*object, "spec.holderIdentity", "");
-            json::set_at(*object, "spec.leaseDurationSeconds", 1);
-            json::set_at(*object, "spec.renewTime", json::Value(rfc3339_micros(parts_.clock.now())));
+            resource::give_back(*object, parts_.clock.now());
             if (auto written = client_.update(id(), std::move(*object)); !written) {
                 parts_.log.warn("cannot give the lease back", {{"why", written.error().text()}});
             }

@@ -15,6 +15,7 @@
 #include "control/client.h"
 #include "control/fence.h"
 #include "resource/kinds/lease.h"
+#include "resource/lease_term.h"
 
 namespace fairlead::control {
 
@@ -52,15 +53,9 @@ public:
 
     [[nodiscard]] const std::string& identity() const { return options_.identity; }
     // Who held the lease when we last looked; empty if nobody.
-    [[nodiscard]] const std::string& observed_holder() const { return observed_.holder; }
+    [[nodiscard]] const std::string& observed_holder() const { return observed_.holder(); }
 
 private:
-    struct Observed {
-        std::string version;  // metadata.resourceVersion
-        std::string holder;
-        std::chrono::seconds duration{0};
-        MonotonicTime since;  // when we saw this version first
-    };
     enum class Attempt { held, not_ours, failed };
     Attempt attempt(MonotonicTime started);
     Attempt create(MonotonicTime started);
@@ -74,7 +69,7 @@ private:
     ElectionOptions options_;
     ElectionParts parts_;
     Client client_;
-    Observed observed_;
+    resource::LeaseTerm observed_;
     MonotonicTime due_;
     bool reported_leading_ = false;
     Gauge status_;

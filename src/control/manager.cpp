@@ -138,7 +138,7 @@ bool Manager::pump_one() {
     return false;
 }
 
-// One key of one controller, or one event: each in its turn.
+// One key of one controller, or some events: each in its turn.
 bool Manager::run_one() {
     if (!may_act()) return false;
     for (const auto& poll : sources_) poll();
@@ -147,7 +147,7 @@ bool Manager::run_one() {
         const auto turn = next_controller_++ % turns;
         if (turn == controllers_.size()) {
             if (!events_.ready()) continue;
-            events_.flush_one();
+            events_.flush();
             return true;
         }
         if (!controllers_[turn]->queue.ready()) continue;

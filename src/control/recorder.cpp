@@ -2,6 +2,10 @@
 
 #include <fmt/core.h>
 
+#include <iterator>
+#include <set>
+#include <utility>
+
 #include "base/random.h"
 #include "base/text.h"
 
@@ -12,6 +16,7 @@ namespace {
 constexpr std::string_view cluster_namespace = "default";  // where events of objects without a namespace live
 constexpr std::size_t max_message_bytes = 1'024;           // the Event kind's own rule
 constexpr std::size_t max_reason_bytes = 128;
+constexpr std::size_t created_at_once = 16;
 
 // No more than `most` bytes, cut where a character begins.
 std::string_view cut(std::string_view text, std::size_t most) {
@@ -85,10 +90,14 @@ std::optional<MonotonicTime> EventSink::due() const {
     return failures_ == 0 ? clock_.monotonic() : retry_at_;
 }
 
-void EventSink::flush_one() {
+void EventSink::flush() {
     if (queue_.empty()) return;
-    auto& sighting = queue_.front();
-    const auto result = write(sighting);
+    const auto counted = count_up(queue_.front());
+    if (!counted) return create_some();
+    if (conclude(queue_.front(), *counted)) queue_.pop_front();
+}
+
+bool EventSink::conclude(Sighting& sighting, const Result<void>& result) {
     if (result) {
         written_.add();
     } else {
@@ -96,17 +105,17 @@ void EventSink::flush_one() {
         const auto code = result.error().code;
         if ((code == Errc::unavailable || code == Errc::timeout) && ++sighting.attempts < limits_.attempts) {
             retry_at_ = clock_.monotonic() + backoff_.delay(++failures_, random_);
-            return;
+            return false;
         }
         failed_.add();
     }
     failures_ = 0;
-    queue_.pop_front();
+    return true;
 }
 
-Result<void> EventSink::write(const Sighting& sighting) {
+std::optional<Result<void>> EventSink::count_up(const Sighting& sighting) {
     auto* known = filter_.known(sighting.same_key);
-    if (!known) return create(sighting);
+    if (!known) return std::nullopt;
     json::Value patch;
     json::set_at(patch, "count", known->count + 1);
     json::set_at(patch, "lastTimestamp", json::Value(rfc3339(sighting.at)));
@@ -114,11 +123,43 @@ Result<void> EventSink::write(const Sighting& sighting) {
     const auto patched = client_.merge_patch({&kind_, known->namespace_, known->name}, std::move(patch));
     if (patched) {
         ++known->count;
-        return {};
+        return Result<void>();
     }
-    if (patched.error().code != Errc::not_found) return fail(patched.error());
+    if (patched.error().code != Errc::not_found) return Result<void>(fail(patched.error()));
     filter_.forget(sighting.same_key);  // its time was over
-    return create(sighting);
+    return std::nullopt;
+}
+
+// The first, and those behind it that are new as well. The same twice is one that is counted up when its turn comes.
+void EventSink::create_some() {
+    std::vector<Request> requests;
+    std::set<std::string_view> same;
+    for (const auto& sighting : queue_) {
+        const bool is_new = filter_.known(sighting.same_key) == nullptr && same.insert(sighting.same_key).second;
+        if (!is_new || requests.size() == created_at_once) break;
+        requests.push_back(creation(sighting));
+    }
+    std::vector<ObjectId> names;
+    names.reserve(requests.size());
+    for (const auto& request : requests) names.push_back(request.object);
+    auto answers = client_.write_all(std::move(requests));
+    // Those that have to wait stay at the front, in their order.
+    std::deque<Sighting> waiting;
+    for (std::size_t i = 0; i < answers.size(); ++i) {
+        auto sighting = std::move(queue_.front());
+        queue_.pop_front();
+        auto& answer = answers[i];
+        // A name can be taken when another process, or we before a restart, wrote about the same object in that moment.
+        for (int attempt = 0; attempt < 3 && !answer && answer.error().code == Errc::already_exists; ++attempt) {
+            auto again = creation(sighting);
+            names[i] = again.object;
+            answer = client_.create(names[i], std::move(again.body));
+        }
+        if (answer) filter_.remember(sighting.same_key, {names[i].namespace_, names[i].name, 1});
+        if (!conclude(sighting, answer ? Result<void>() : fail(answer.error()))) waiting.push_back(std::move(sighting));
+    }
+    if (!waiting.empty() && failures_ == 0) retry_at_ = clock_.monotonic() + backoff_.delay(++failures_, random_);
+    queue_.insert(queue_.begin(), std::make_move_iterator(waiting.begin()), std::make_move_iterator(waiting.end()));
 }
 
 std::string EventSink::unique_name(const Sighting& sighting) {
@@ -127,9 +168,10 @@ std::string EventSink::unique_name(const Sighting& sighting) {
     return fmt::format("{}.{:016x}", sighting.about.name, last_stamp_);
 }
 
-Result<void> EventSink::create(const Sighting& sighting) {
+Request EventSink::creation(const Sighting& sighting) {
     resource::Event event;
     event.metadata.namespace_ = namespace_of(sighting.about);
+    event.metadata.name = unique_name(sighting);
     event.involved_object = sighting.about;
     event.type = sighting.type;
     event.reason = sighting.reason;
@@ -139,16 +181,11 @@ Result<void> EventSink::create(const Sighting& sighting) {
     event.first_timestamp = rfc3339(sighting.at);
     event.last_timestamp = event.first_timestamp;
     event.count = 1;
-    // A name can be taken when another process, or we before a restart, wrote about the same object in that moment.
-    for (int attempt = 0;; ++attempt) {
-        event.metadata.name = unique_name(sighting);
-        const auto created =
-            client_.create({&kind_, event.metadata.namespace_, event.metadata.name}, new_object(kind_, event));
-        if (created) break;
-        if (created.error().code != Errc::already_exists || attempt == 3) return fail(created.error());
-    }
-    filter_.remember(sighting.same_key, {event.metadata.namespace_, event.metadata.name, 1});
-    return {};
+    Request request;
+    request.verb = Verb::create;
+    request.object = {&kind_, event.metadata.namespace_, event.metadata.name};
+    request.body = new_object(kind_, event);
+    return request;
 }
 
 void EventRecorder::normal(const json::Value& object, std::string_view reason, std::string_view message) {

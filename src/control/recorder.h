@@ -37,15 +37,19 @@ public:
     void add(const resource::ObjectReference& about, std::string_view component, EventType type,
              std::string_view reason, std::string_view message);
 
-    // One write, if there is something to write.
+    // Some are written, if there are any: new ones together, so that they wait for the disk once.
     [[nodiscard]] bool ready() const;
     [[nodiscard]] std::optional<MonotonicTime> due() const;
-    void flush_one();
+    void flush();
     [[nodiscard]] std::size_t queued() const { return queue_.size(); }
 
 private:
-    Result<void> write(const Sighting& sighting);
-    Result<void> create(const Sighting& sighting);
+    // One that is there already is counted up; nothing: it is not.
+    std::optional<Result<void>> count_up(const Sighting& sighting);
+    [[nodiscard]] Request creation(const Sighting& sighting);
+    // True: it is done with, written or not.
+    bool conclude(Sighting& sighting, const Result<void>& result);
+    void create_some();
     std::string unique_name(const Sighting& sighting);
 
     Client client_;

@@ -17,7 +17,11 @@ void WorkQueue::enqueue(const Key& key, State& state) {
     state.queued = true;
     state.since = clock_.monotonic();
     ready_.push_back(key);
-    if (metrics_) metrics_->depth.set(static_cast<double>(ready_.size()));
+    show_depth();
+}
+
+void WorkQueue::show_depth() {
+    if (metrics_) metrics_->depth.set(static_cast<double>(depth()));
 }
 
 void WorkQueue::add(const Key& key) {
@@ -41,6 +45,15 @@ void WorkQueue::add_after(const Key& key, std::chrono::nanoseconds delay) {
     }
     state.waits = {waiting.at, waiting.order};
     waiting_.insert(waiting);
+}
+
+void WorkQueue::drop(const Key& key) {
+    const auto found = states_.find(key);
+    if (found == states_.end() || !found->second.queued) return;
+    found->second.queued = false;
+    ++dropped_;
+    show_depth();
+    tidy(key);
 }
 
 void WorkQueue::retry(const Key& key) {
@@ -69,13 +82,19 @@ void WorkQueue::wake_waiting() {
 
 std::optional<Key> WorkQueue::pop() {
     wake_waiting();
+    while (!ready_.empty()) {
+        const auto found = states_.find(ready_.front());
+        if (found != states_.end() && found->second.queued) break;
+        ready_.pop_front();
+        --dropped_;
+    }
     if (ready_.empty()) return std::nullopt;
     Key key = std::move(ready_.front());
     ready_.pop_front();
     auto& state = states_[key];
     const auto now = clock_.monotonic();
     if (metrics_) {
-        metrics_->depth.set(static_cast<double>(ready_.size()));
+        show_depth();
         metrics_->queue_seconds.observe(seconds(state.since, now));
     }
     state.queued = false;
@@ -104,7 +123,7 @@ void WorkQueue::tidy(const Key& key) {
 }
 
 bool WorkQueue::ready() const {
-    return !ready_.empty() || (!waiting_.empty() && waiting_.begin()->at <= clock_.monotonic());
+    return depth() > 0 || (!waiting_.empty() && waiting_.begin()->at <= clock_.monotonic());
 }
 
 std::optional<MonotonicTime> WorkQueue::due() const {

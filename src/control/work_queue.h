@@ -28,6 +28,8 @@ public:
     void add(const Key& key);
     // The earliest wish counts; a later add() does not cancel it.
     void add_after(const Key& key, std::chrono::nanoseconds delay);
+    // Somebody has done it with another key: it need not come again for what it waits for now.
+    void drop(const Key& key);
     // After a failure: later and later.
     void retry(const Key& key);
     // After a success: the next failure counts as the first.
@@ -41,13 +43,13 @@ public:
     [[nodiscard]] bool ready() const;
     // When the next delayed key becomes ready.
     [[nodiscard]] std::optional<MonotonicTime> due() const;
-    [[nodiscard]] std::size_t depth() const { return ready_.size(); }
+    [[nodiscard]] std::size_t depth() const { return ready_.size() - dropped_; }
     [[nodiscard]] std::size_t waiting() const { return waiting_.size(); }
     [[nodiscard]] int failures(const Key& key) const;
 
 private:
     struct State {
-        bool queued = false;   // in ready_
+        bool queued = false;   // in ready_, and not dropped
         bool working = false;  // popped, not yet done
         bool again = false;    // added while working
         int failures = 0;
@@ -62,6 +64,7 @@ private:
     };
     void enqueue(const Key& key, State& state);
     void wake_waiting();
+    void show_depth();
     void tidy(const Key& key);
 
     const Clock& clock_;
@@ -69,6 +72,7 @@ private:
     Backoff backoff_;
     QueueMetrics* metrics_;
     std::deque<Key> ready_;
+    std::size_t dropped_ = 0;  // of ready_; passed over when their turn comes
     std::set<Waiting> waiting_;
     std::uint64_t order_ = 0;
     std::unordered_map<Key, State> states_;

@@ -10,6 +10,7 @@
 #include "base/listener.h"
 #include "base/log.h"
 #include "base/metrics.h"
+#include "base/news.h"
 #include "base/random.h"
 #include "health/schedule.h"
 
@@ -179,11 +180,9 @@ std::map<Probe, Verdict> Monitor::verdicts(std::string_view group) const {
     return verdicts;
 }
 
-std::vector<std::string> Monitor::take_news() {
+std::vector<std::string> Monitor::take_news(std::string_view reader) {
     const std::lock_guard lock(impl_->mutex);
-    std::vector<std::string> groups(impl_->news.begin(), impl_->news.end());
-    impl_->news.clear();
-    return groups;
+    return take_news_of(impl_->news, reader);
 }
 
 void Monitor::on_news(std::function<void()> call) { impl_->news_listener.set(std::move(call)); }

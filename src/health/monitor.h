@@ -52,7 +52,8 @@ public:
     [[nodiscard]] std::map<Probe, Verdict> verdicts(std::string_view group) const;
     // Groups with a probe whose state changed or whose first answer came since the last call, each once; with one that
     // only answers differently, once a minute.
-    std::vector<std::string> take_news();
+    // A group that begins with "reader|" is that reader's alone; without a reader: groups of nobody in particular.
+    std::vector<std::string> take_news(std::string_view reader = {});
     // Called from any thread when there is something to take; short, and does not call on_news. Null: nobody listens
     // any more, and the last call has ended.
     void on_news(std::function<void()> call);

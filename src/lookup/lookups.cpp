@@ -7,6 +7,7 @@
 
 #include "base/listener.h"
 #include "base/metrics.h"
+#include "base/news.h"
 
 namespace fairlead::lookup {
 namespace {
@@ -131,11 +132,9 @@ std::map<std::string, Known> Lookups::known(std::string_view group) const {
     return known;
 }
 
-std::vector<std::string> Lookups::take_news() {
+std::vector<std::string> Lookups::take_news(std::string_view reader) {
     const std::lock_guard lock(impl_->mutex);
-    std::vector<std::string> groups(impl_->news.begin(), impl_->news.end());
-    impl_->news.clear();
-    return groups;
+    return take_news_of(impl_->news, reader);
 }
 
 void Lookups::on_news(std::function<void()> call) { impl_->news_listener.set(std::move(call)); }

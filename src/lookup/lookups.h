@@ -57,7 +57,8 @@ public:
     void set(std::string_view group, const std::set<std::string>& hosts);
     [[nodiscard]] std::map<std::string, Known> known(std::string_view group) const;
     // Groups with a host whose Known changed since the last call, each once.
-    std::vector<std::string> take_news();
+    // A group that begins with "reader|" is that reader's alone; without a reader: groups of nobody in particular.
+    std::vector<std::string> take_news(std::string_view reader = {});
     // Called from any thread when there is something to take; short, and does not call on_news. Null: nobody listens
     // any more, and the last call has ended.
     void on_news(std::function<void()> call);

@@ -73,6 +73,7 @@ std::size_t on_head(char* data, std::size_t, std::size_t size, void* context) {
     curl::read_head_line(line, live.response.headers);
     const bool ends_head = line == "\r\n" || line == "\n";
     live.stopped = ends_head && live.request.head_only && live.status() >= 200;
+    if (ends_head && live.request.piece && live.status() == 200) live.stopped = !live.request.piece({}) || live.stopped;
     return live.stopped ? 0 : size;
 }
 

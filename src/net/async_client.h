@@ -41,8 +41,8 @@ struct AsyncRequest {
     bool connect_only = false;      // a TCP connection, and nothing said; answers status 0
     bool fresh_connection = false;  // not one that is left from another call; host names are looked up anew
     bool head_only = false;         // the call is over with the answer's headers; its body is not read
-    // If set, the body of a 200 answer is handed over as it comes, in pieces, and not kept. False: enough, end the
-    // call.
+    // If set, the body of a 200 answer is handed over as it comes, in pieces, and not kept. The first piece is empty:
+    // it says that the head has come, which of a stream may be all for a long time. False: enough, end the call.
     std::function<bool(std::string_view piece)> piece{};
 };
 

@@ -28,7 +28,7 @@ protected:
         recorder.record(about, EventType::warning, reason, message);
     }
     void flush() {
-        while (sink.ready()) sink.flush_one();
+        while (sink.ready()) sink.flush();
     }
     json::Array events() { return world.get("/api/v1/namespaces/default/events").items(); }
 
@@ -160,6 +160,38 @@ TEST_F(Recorder, ObjectsWithoutANamespaceSpeakInDefault) {
     say("Broken", "x");
     flush();
     EXPECT_EQ(events().size(), 1U);
+}
+
+TEST_F(Recorder, ManyAreWrittenTogetherAndTheSameAgainIsStillCounted) {
+    for (int i = 0; i < 20; ++i) {
+        auto other = about;
+        other.name = fmt::format("r{}", i);
+        other.uid = fmt::format("u{}", i);
+        recorder.record(other, EventType::normal, "Made", "it is there");
+    }
+    say("Broken", "it broke");
+    say("Broken", "it broke");
+    sink.flush();
+    EXPECT_EQ(events().size(), 16U);
+    flush();
+    const auto all = events();
+    EXPECT_EQ(all.size(), 21U);
+    EXPECT_EQ(std::count_if(all.begin(), all.end(), [](const auto& each) { return json::int_at(each, "count") == 2; }),
+              1);
+}
+
+TEST_F(Recorder, WhatCannotBeWrittenNowKeepsItsOrder) {
+    transport.code = Errc::unavailable;
+    for (const auto* reason : {"First", "Second", "Third"}) say(reason, "text");
+    sink.flush();
+    EXPECT_FALSE(sink.ready()) << "it waits";
+    EXPECT_EQ(sink.queued(), 3U);
+    transport.code.reset();
+    world.clock.advance(std::chrono::seconds(30));
+    flush();
+    std::vector<std::string> reasons;
+    for (const auto& each : events()) reasons.emplace_back(json::string_at(each, "reason"));
+    EXPECT_EQ(reasons, (std::vector<std::string>{"First", "Second", "Third"}));
 }
 
 }  // namespace

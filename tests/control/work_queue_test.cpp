@@ -43,6 +43,28 @@ TEST_F(Queue, AKeyThatIsBeingWorkedOnRunsAgainAfterwards) {
     EXPECT_EQ(drain(), "a") << "once more, not twice";
 }
 
+TEST_F(Queue, WhatIsDroppedComesOnlyWhenItIsAddedAgain) {
+    for (const auto* key : {"a", "b", "c", "d"}) queue.add(key);
+    queue.drop("a");
+    queue.drop("c");
+    queue.drop("c");
+    queue.drop("x");
+    EXPECT_EQ(queue.depth(), 2U);
+    queue.add("c");
+    EXPECT_EQ(queue.depth(), 3U);
+    EXPECT_EQ(drain(), "bcd");
+    EXPECT_FALSE(queue.ready());
+    queue.add("a");
+    queue.drop("a");
+    EXPECT_FALSE(queue.ready());
+    EXPECT_EQ(queue.pop(), std::nullopt);
+    EXPECT_EQ(queue.depth(), 0U);
+    queue.add_after("a", seconds(1));
+    queue.drop("a");
+    clock.advance(seconds(1));
+    EXPECT_EQ(drain(), "a") << "what it waits for later is something else";
+}
+
 TEST_F(Queue, DelaysAreKeptAndTheEarliestCounts) {
     queue.add_after("a", seconds(10));
     queue.add_after("b", seconds(5));

@@ -8,6 +8,7 @@
 #include "base/files.h"
 #include "base/text.h"
 #include "control/controlled.h"
+#include "paths/paths.h"
 
 namespace fairlead::example {
 namespace {
@@ -15,7 +16,7 @@ namespace {
 using control::Controlled;
 
 std::string read(const std::filesystem::path& file) {
-    const auto text = read_file(std::filesystem::path(FAIRLEAD_TEST_DATA).parent_path().parent_path() / file);
+    const auto text = read_file(paths::sources() / file);
     EXPECT_TRUE(text) << file;
     return text.value_or("");
 }
