@@ -21,6 +21,10 @@ const Variant* first_variant(const std::optional<Sets>& sets, RecordType type) {
     return found == sets->end() || found->second.empty() ? nullptr : &found->second.front();
 }
 
+bool is_plain(const std::vector<Variant>& variants) {
+    return variants.size() == 1 && variants[0].set_identifier.empty() && !variants[0].geo && !variants[0].weight;
+}
+
 void append_all(const Name& owner, RecordType type, const Variant& variant, std::vector<Record>& out) {
     for (const auto& data : variant.data) out.push_back({owner, type, variant.ttl, data});
 }
@@ -60,6 +64,7 @@ private:
     void answer_set(const Name& apex, const Name& owner, RecordType type, const std::vector<Variant>& variants,
                     const Outcome& so_far, const std::vector<Name>& seen, Step& step);
     void add_soa(const Name& apex, Outcome& outcome) const;
+    void add_addresses(const std::vector<std::string>& services, Outcome& outcome) const;
     [[nodiscard]] std::vector<std::string> healthy_data(RecordType type, const Variant& variant,
                                                         const std::vector<Name>& seen) const;
     [[nodiscard]] bool leads_somewhere(const Name& target, const std::vector<Name>& seen) const;
@@ -76,6 +81,28 @@ void Resolver::add_soa(const Name& apex, Outcome& outcome) const {
     if (soa == nullptr || soa->data.empty()) return;
     const auto& data = soa->data.front();
     outcome.authority.push_back({apex, RecordType::soa, negative_ttl(soa->ttl, data), data});
+}
+
+// Addresses of the targets that are names of ours. Where a policy chooses among several sets, it is left to a question
+// of its own.
+void Resolver::add_addresses(const std::vector<std::string>& services, Outcome& outcome) const {
+    std::set<Name> seen;
+    for (const auto& data : services) {
+        const auto target = Name::from_wire(std::string_view(data).substr(srv_target_at));
+        if (!target || !seen.insert(*target).second) continue;
+        if (seen.size() > max_srv_targets) return;
+        const auto apex = zones_.zone_of(*target);
+        if (!apex || cut_above(zones_, *apex, *target)) continue;
+        const auto found = look_up(zones_, *apex, *target);
+        for (const auto type : {RecordType::a, RecordType::aaaa}) {
+            const auto set = found.sets.find(type);
+            if (set == found.sets.end() || !is_plain(set->second)) continue;
+            auto served = set->second.front();
+            const auto healthy = healthy_data(type, served, {});
+            if (!healthy.empty()) served.data = healthy;
+            append_all(*target, type, served, outcome.additional);
+        }
+    }
 }
 
 void Resolver::refer(const Name& apex, const Name& cut, Outcome outcome, Step& step) {
@@ -180,6 +207,7 @@ void Resolver::answer_set(const Name& apex, const Name& owner, RecordType type, 
                         share.probability < 1 ? fmt::format(", {:.1f}%", share.probability * 100) : ""));
         const bool asked = type_ == static_cast<std::uint16_t>(type) || type_ == type_any;
         if (type != RecordType::cname || asked || data.empty()) {
+            if (type == RecordType::srv) add_addresses(data, outcome);
             result.outcomes.push_back(std::move(outcome));
             continue;
         }

@@ -22,6 +22,9 @@ inline constexpr std::size_t max_chain = 16;  // CNAME links in one answer; more
 inline constexpr std::size_t max_health_visits = 256;
 inline constexpr std::size_t max_question_visits = 2'048;
 inline constexpr std::uint16_t type_delegation_signer = 43;
+// Targets of SRV records whose addresses come along (RFC 2782); those of the others are asked for.
+inline constexpr std::size_t max_srv_targets = 128;
+inline constexpr std::size_t srv_target_at = 6;  // behind priority, weight and port
 
 struct Question {
     Name name;

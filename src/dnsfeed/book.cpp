@@ -223,6 +223,11 @@ std::vector<std::string> Book::records_of(const dns::Name& name) {
                 if (from != to) keys.emplace_back(records_[id].object->name());
                 return true;
             });
+            if (!keys.empty()) return true;
+            for (const auto id : guests_of(*zone, owner)) {
+                const auto [from, to] = statements_of(id)->range(owner);
+                if (from != to) keys.emplace_back(records_[id].object->name());
+            }
             return !keys.empty();
         };
         if (look(name)) break;

@@ -117,6 +117,9 @@ private:
         store::Revision changed = 0;  // by which commit, since the last publication; 0: not
         std::uint64_t record_sets = 0;
         std::vector<std::string> peer_problems;
+        // Zones of ours of the same namespace that it lies in, while both are active; the smallest first. Their records
+        // are its guests.
+        std::vector<std::uint32_t> around;
     };
     struct Problem {
         std::size_t endpoint = 0;
@@ -189,7 +192,15 @@ private:
     void add_contenders(std::uint32_t id, const dns::Name& name, bool alone, std::vector<dns::Contender>& contenders);
     void add_own_contenders(const Zone& zone, const dns::Name& name, std::vector<dns::Contender>& contenders) const;
     void set_conflicts(std::uint32_t id, const dns::Name& name, std::vector<Problem> conflicts);
+    void set_hidden(std::uint32_t id, const dns::Name& name, const Zone& by);
     void store_sets(std::uint32_t zone_id, const dns::Name& name, dns::Sets sets);
+    // book_guests.cpp: records that name a zone around the one that answers
+    [[nodiscard]] std::vector<std::uint32_t> guests_of(const Zone& zone, const dns::Name& name) const;
+    void add_guests(const Zone& zone, const dns::Name& name, const std::vector<std::uint32_t>& guests,
+                    std::vector<dns::Contender>& contenders);
+    [[nodiscard]] static dns::Sets addresses_behind(const Statements& statements, const dns::Name& name);
+    void find_around(std::uint32_t id);
+    void find_around_inner(std::uint32_t id);
     // book_zones.cpp: zones and secrets
     std::uint32_t add_zone(const store::ObjectRef& object, std::int64_t created);
     void free_zone(std::uint32_t id);

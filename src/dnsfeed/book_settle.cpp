@@ -180,6 +180,7 @@ bool Book::settle_alone(std::uint32_t zone_id, const dns::Name& name) {
         return alone;
     });
     if (!alone || claimant == no_id || records_[claimant].zone != zone_id || troubles_.contains(claimant)) return false;
+    if (!zone.around.empty() && !guests_of(zone, name).empty()) return false;
     const auto* statements = statements_of(claimant);
     const auto [from, to] = statements->range(name);
     if (to != from + 1) return false;
@@ -196,18 +197,19 @@ void Book::settle(std::uint32_t zone_id, const dns::Name& name) {
     if (unsettled_.size() >= max_unsettled) settle_rest();
 }
 
+// What is settled may ask for the same name in the zone inside, and that for nothing more.
 void Book::settle_rest() {
     const auto now = revision_;
-    for (const auto& [where, revision] : unsettled_) {
-        const auto& [zone_id, name] = where;
+    while (!unsettled_.empty()) {
+        const auto node = unsettled_.extract(unsettled_.begin());
+        const auto& [zone_id, name] = node.key();
         // Zones may have gone since, and others got their ids.
         if (!zone_list_[zone_id] || !zone_list_[zone_id]->active) continue;
         if (!name.at_or_below(zone_list_[zone_id]->terms->apex)) continue;
-        revision_ = revision;
+        revision_ = node.mapped();
         settle_all(zone_id, name);
     }
     revision_ = now;
-    unsettled_.clear();
 }
 
 void Book::settle_all(std::uint32_t zone_id, const dns::Name& name) {
@@ -223,8 +225,16 @@ void Book::settle_all(std::uint32_t zone_id, const dns::Name& name) {
     if (const auto cut = cut_of(zone, name); cut.last != nullptr) return settle_hidden(zone_id, name, cut, claimants);
     std::vector<dns::Contender> contenders;
     add_own_contenders(zone, name, contenders);
-    const bool alone = claimants.size() == 1;
+    const auto guests = guests_of(zone, name);
+    const auto own = contenders.size();
+    const bool alone = claimants.size() + guests.size() == 1;
     for (const auto id : claimants) add_contenders(id, name, alone, contenders);
+    if (contenders.size() > own) {
+        for (const auto id : guests) set_hidden(id, name, zone);
+    } else {
+        add_guests(zone, name, guests, contenders);
+        claimants.insert(claimants.end(), guests.begin(), guests.end());
+    }
     dns::Settled settled;
     if (contenders.size() == 1) {
         settled.sets[contenders.front().type].push_back(std::move(contenders.front().variant));
@@ -257,23 +267,16 @@ Book::Cut Book::cut_of(const Zone& zone, const dns::Name& name) const {
     return cut;
 }
 
-// The name is a longer zone's: nothing that records say of it here is ever answered. Who copies the outer zone needs
-// the way to the inner one: its NS where it begins, and the addresses of those that lie in it.
+// The name is a longer zone's: what records say of it here is answered there, as a guest's word (book_guests.cpp), or
+// not at all. Who copies the outer zone needs the way to the inner one: its NS where it begins, and the addresses of
+// those that lie in it.
 void Book::settle_hidden(std::uint32_t zone_id, const dns::Name& name, const Cut& cut,
                          const std::vector<std::uint32_t>& claimants) {
-    for (const auto id : claimants) {
-        const auto* statements = statements_of(id);
-        const auto [from, to] = statements->range(name);
-        std::vector<Problem> hidden;
-        for (auto at = from; at < to; ++at) {
-            const auto endpoint = statements->at(at).endpoint;
-            hidden.push_back(
-                {endpoint, true, name,
-                 fmt::format(
-                     "spec.endpoints[{}]: {} lies in the longer zone {} of ManagedZone {}, which answers for it",
-                     endpoint, name.host(), cut.last->terms->apex.host(), cut.last->key)});
-        }
-        set_conflicts(id, name, std::move(hidden));
+    const auto& around = cut.last->around;
+    if (std::find(around.begin(), around.end(), zone_id) != around.end()) {
+        unsettled_[{zone_ids_.find(cut.last->key)->second, name}] = revision_;
+    } else {
+        for (const auto id : claimants) set_hidden(id, name, *cut.last);
     }
     std::vector<dns::Contender> contenders;
     add_own_contenders(*zone_list_[zone_id], name, contenders);
@@ -285,6 +288,21 @@ void Book::settle_hidden(std::uint32_t zone_id, const dns::Name& name, const Cut
         }
     }
     store_sets(zone_id, name, std::move(sets));
+}
+
+void Book::set_hidden(std::uint32_t id, const dns::Name& name, const Zone& by) {
+    const auto* statements = statements_of(id);
+    const auto [from, to] = statements->range(name);
+    std::vector<Problem> hidden;
+    hidden.reserve(to - from);
+    for (auto at = from; at < to; ++at) {
+        const auto endpoint = statements->at(at).endpoint;
+        hidden.push_back(
+            {endpoint, true, name,
+             fmt::format("spec.endpoints[{}]: {} lies in the longer zone {} of ManagedZone {}, which answers for it",
+                         endpoint, name.host(), by.terms->apex.host(), by.key)});
+    }
+    set_conflicts(id, name, std::move(hidden));
 }
 
 void Book::set_conflicts(std::uint32_t id, const dns::Name& name, std::vector<Problem> conflicts) {

@@ -241,6 +241,8 @@ void Book::activate(std::uint32_t id) {
         above = above.parent();
         ++longer_[above];
     }
+    find_around(id);
+    find_around_inner(id);
     for (const auto& [name, sets] : zone.terms->own) settle(id, name);
     settle_around(id, true);
     place_again_of(zone.namespace_, zone.key);
@@ -257,6 +259,8 @@ void Book::deactivate(std::uint32_t id) {
         above = above.parent();
         if (--longer_[above] == 0) longer_.erase(above);
     }
+    zone.around.clear();
+    find_around_inner(id);
     settle_around(id, false);
     place_again_of(zone.namespace_, zone.key);
 }

@@ -20,12 +20,14 @@ using dns::type_axfr;
 using dns::type_ixfr;
 using dns::type_opt;
 constexpr unsigned class_chaos = 3;
-constexpr std::uint16_t type_cname = 5, type_txt = 16;
+constexpr std::uint16_t type_cname = 5, type_txt = 16, type_srv = 33;
 constexpr unsigned noerror = 0, formerr = 1, servfail = 2, nxdomain = 3, notimp = 4, refused = 5, badvers = 16;
 constexpr std::size_t opt_fixed_bytes = 11, option_head_bytes = 4;
 constexpr unsigned option_server_id = 3, option_subnet = 8;
 constexpr std::size_t subnet_fixed_bytes = 4;
 constexpr std::size_t least_udp_payload = 512;
+constexpr std::size_t finished_fixed_bytes = 12;  // of a finished record (entry.h), before its data
+constexpr std::size_t max_pointer = 0x3fff;       // RFC 1035 4.1.4
 
 struct Outcome {
     unsigned rcode = noerror;
@@ -65,6 +67,7 @@ private:
     enum class Step { done, follow };
     Step answer_set(const CompiledZone& zone, const Entry& entry, const SetHead& set, Outcome& outcome);
     void refer(const CompiledZone& zone, const Entry& cut, Outcome& outcome);
+    void add_addresses(const char* services, std::size_t written_at);
     void add_soa(const CompiledZone& zone) {
         writer_.own_suffix(zone.labels);
         writer_.add_raw(Section::authority, zone.negative);
@@ -121,10 +124,12 @@ Answering::Step Answering::answer_set(const CompiledZone& zone, const Entry& ent
     const char* at = entry.at(records);
     const auto head = read_records_head(at);
     const std::uint64_t start = head.served() > 1 ? answerer_.random_.next() >> 1 : 0;
+    const std::size_t written_at = writer_.size();
     if (!writer_.add(Section::answer, set.type, at, start)) {
         outcome.rcode = noerror;
         return Step::done;
     }
+    if (set.type == type_srv) add_addresses(at, written_at);
     if (set.type != type_cname || query_.type == type_cname || query_.type == dns::type_any) return Step::done;
     const auto record = read_record_head(at + records_head_bytes);
     name_ = {at + records_head_bytes + record_head_bytes, record.size};
@@ -151,6 +156,39 @@ void Answering::refer(const CompiledZone& zone, const Entry& cut, Outcome& outco
             SetHead addresses;
             if (!glue->find(static_cast<std::uint16_t>(type), addresses)) continue;
             writer_.add_at(Section::additional, position, addresses.type, glue->first_records(addresses));
+        }
+    }
+}
+
+// Of the targets of SRV records, which were written at `written_at` (RFC 2782). Those that do not fit are left out
+// without a mark: whoever needs them asks. Where a policy chooses among several sets, it is left to that question too.
+void Answering::add_addresses(const char* services, std::size_t written_at) {
+    const auto head = read_records_head(services);
+    const char* at = services + records_head_bytes;
+    std::array<std::uint64_t, dns::max_srv_targets> seen;  // NOLINT(cppcoreguidelines-pro-type-member-init): as needed
+    std::size_t count = 0;
+    for (unsigned i = 0; i < head.served(); ++i) {
+        const std::size_t size = dns::get16({at, finished_fixed_bytes}, finished_fixed_bytes - 2);
+        const std::string_view target(at + finished_fixed_bytes + dns::srv_target_at, size - dns::srv_target_at);
+        const std::size_t position = written_at + finished_fixed_bytes + dns::srv_target_at;
+        at += finished_fixed_bytes + size;
+        written_at += finished_fixed_bytes + size;
+        if (position > max_pointer) return;
+        const auto hash = hash_name(target, table_.seed);
+        if (std::find(seen.begin(), seen.begin() + count, hash) != seen.begin() + count) continue;
+        if (count == seen.size()) return;
+        seen[count++] = hash;
+        const Labels labels(target);
+        const auto* zone = table_.zone_of(target, labels);
+        if (zone == nullptr || table_.cut_above(*zone, target, labels) != nullptr) continue;
+        const auto* entry = table_.look_up(*zone, target, labels, hash);
+        if (entry == nullptr) continue;
+        for (const auto type : {dns::RecordType::a, dns::RecordType::aaaa}) {
+            SetHead addresses;
+            if (!entry->find(static_cast<std::uint16_t>(type), addresses) || !addresses.plain()) continue;
+            const char* records = entry->at(addresses.offset);
+            if (!writer_.has_room(read_records_head(records).served_bytes)) return;
+            writer_.add_at(Section::additional, position, addresses.type, records);
         }
     }
 }

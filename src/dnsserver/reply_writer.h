@@ -61,6 +61,7 @@ public:
         truncated_ = false;
     }
     void allow(std::size_t bytes) { limit_ += bytes; }
+    [[nodiscard]] bool has_room(std::size_t bytes) const { return size_ + bytes <= limit_; }
     [[nodiscard]] bool truncated() const { return truncated_; }
     [[nodiscard]] std::size_t size() const { return size_; }
 

@@ -32,9 +32,9 @@ store::ObjectRef random_record(const std::string& key, store::Revision revision)
     const auto line = rc::gen::element<std::string>(
         "a.example.com A 192.0.2.1", "a.example.com A 192.0.2.2 | ttl=5", "a.example.com CNAME b.example.com",
         "a.example.com A 192.0.2.3 | id=x weight=1", "a.example.com A 192.0.2.4 | id=y geo=DE", "b.example.com TXT hi",
-        "b.eu.example.com A 192.0.2.5", "*.example.com AAAA 2001:db8::1", "example.com MX 10 a.example.com",
-        "ns1.example.com A 192.0.2.6", "a.example.com A 999", "c.example.net A 192.0.2.7",
-        "example.com CNAME x.example.net");
+        "b.eu.example.com A 192.0.2.5", "b.eu.example.com TXT hi", "eu.example.com CNAME b.eu.example.com",
+        "*.example.com AAAA 2001:db8::1", "example.com MX 10 a.example.com", "ns1.example.com A 192.0.2.6",
+        "a.example.com A 999", "c.example.net A 192.0.2.7", "example.com CNAME x.example.net");
     Spec spec;
     spec.zone = *rc::gen::element("", "z0", "z1", "z2", "nothing");
     spec.dns_name = *rc::gen::element("a.example.com", "b.eu.example.com", "example.org", "");

@@ -211,6 +211,64 @@ TEST(Book, ARecordInALongerZoneOfOursSaysSo) {
     EXPECT_EQ(world.served(), (Lines{"t.test a.sub.t.test A/ 300 192.0.2.9"}));
 }
 
+TEST(Book, AZoneInsideAnotherTakesNoNameOfItsNamespaceAway) {
+    World world;
+    world.put_zone(zone_object({.key = "default/zone"}, "t.test"));
+    world.put_zone(zone_object({.key = "default/root"}, "test"));
+    const Spec spec{.endpoints = {"a.sub.t.test A 192.0.2.1", "c.sub.t.test A 192.0.2.3", "b.t.test A 192.0.2.2"}};
+    world.put_record(record_object({}, spec));
+    world.put_zone(zone_object({.key = "default/sub"}, "sub.t.test"));
+    EXPECT_EQ(world.served(), (Lines{"sub.t.test a.sub.t.test A/ 300 192.0.2.1",
+                                     "sub.t.test c.sub.t.test A/ 300 192.0.2.3", "t.test b.t.test A/ 300 192.0.2.2"}));
+    EXPECT_EQ(world.record("default/www").substr(0, 6), "Served");
+    EXPECT_EQ(world.serial("sub.t.test"), world.revision);
+    EXPECT_EQ(world.book.records_of(name_of("a.sub.t.test")), (std::vector<std::string>{"default/www"}));
+    // What the zone's own records state comes first, name by name.
+    world.put_record(
+        record_object({.key = "default/own", .age = 9}, {.zone = "sub", .endpoints = {"a.sub.t.test A 192.0.2.9"}}));
+    EXPECT_TRUE(world.served().contains("sub.t.test a.sub.t.test A/ 300 192.0.2.9"));
+    EXPECT_TRUE(world.served().contains("sub.t.test c.sub.t.test A/ 300 192.0.2.3"));
+    EXPECT_EQ(
+        world.record("default/www"),
+        "Conflict: spec.endpoints[0]: a.sub.t.test lies in the longer zone sub.t.test of ManagedZone default/sub, "
+        "which answers for it");
+    world.book.begin(++world.revision);
+    world.book.remove_record("default/own");
+    world.publish();
+    EXPECT_TRUE(world.served().contains("sub.t.test a.sub.t.test A/ 300 192.0.2.1"));
+    EXPECT_EQ(world.record("default/www").substr(0, 6), "Served");
+    // It moves, and is the zone's own.
+    auto moved = spec;
+    moved.zone = "sub";
+    moved.endpoints.pop_back();
+    world.put_record(record_object({.generation = 2}, moved));
+    EXPECT_EQ(world.served(),
+              (Lines{"sub.t.test a.sub.t.test A/ 300 192.0.2.1", "sub.t.test c.sub.t.test A/ 300 192.0.2.3"}));
+    // The zone around goes: so do the guests that it had.
+    world.put_record(record_object({.generation = 3}, spec));
+    world.book.begin(++world.revision);
+    world.book.remove_zone("default/zone");
+    world.publish();
+    EXPECT_EQ(world.served(), Lines{});
+    EXPECT_EQ(world.record("default/www").substr(0, 6), "NoZone");
+}
+
+TEST(Book, AGuestAtTheApexIsAnsweredWithTheAddressesItLeadsTo) {
+    World world;
+    world.put_zone(zone_object({.key = "default/zone"}, "t.test"));
+    world.put_record(record_object(
+        {}, {.endpoints = {"shop.t.test CNAME lb.shop.t.test", "lb.shop.t.test CNAME de.lb.shop.t.test | id=de geo=DE",
+                           "lb.shop.t.test CNAME us.lb.shop.t.test | id=us geo=US", "de.lb.shop.t.test A 192.0.2.1",
+                           "us.lb.shop.t.test A 192.0.2.2 | ttl=60"}}));
+    world.put_record(record_object({.key = "default/away"}, {.endpoints = {"a.shop.t.test CNAME x.example.net"}}));
+    world.put_zone(zone_object({.key = "default/shop"}, "shop.t.test"));
+    EXPECT_TRUE(world.served().contains("shop.t.test shop.t.test A/ 60 192.0.2.1,192.0.2.2"));
+    EXPECT_TRUE(world.served().contains("shop.t.test a.shop.t.test CNAME/ 300 x.example.net."));
+    EXPECT_EQ(world.record("default/www").substr(0, 6), "Served");
+    world.put_zone(zone_object({.key = "default/a"}, "a.shop.t.test"));
+    EXPECT_EQ(world.record("default/away").substr(0, 8), "Conflict") << "nobody here knows those addresses";
+}
+
 TEST(Book, AZoneLeadsToThoseThatLieInIt) {
     World world;
     const auto led = [&] {

@@ -64,11 +64,13 @@ rc::Gen<Line> some_line() {
     return rc::gen::exec([] {
         Line line;
         line.name = *some_name();
-        line.type = *rc::gen::element<std::string>("A", "A", "AAAA", "CNAME", "CNAME", "CNAME", "TXT", "NS", "MX");
+        line.type = *rc::gen::element<std::string>("A", "A", "AAAA", "CNAME", "CNAME", "CNAME", "TXT", "NS", "MX",
+                                                   "SRV", "SRV");
         if (line.type == "A") line.data = fmt::format("192.0.2.{}", *rc::gen::inRange(1, 200));
         if (line.type == "AAAA") line.data = fmt::format("2001:db8::{}", *rc::gen::inRange(1, 200));
         if (line.type == "TXT") line.data = "\"text\"";
         if (line.type == "MX") line.data = "10 " + *some_name();
+        if (line.type == "SRV") line.data = fmt::format("10 {} 80 {}", *rc::gen::inRange(0, 100), *some_name());
         if (line.type == "NS") line.data = *some_name();
         if (line.type == "CNAME")
             line.data = *rc::gen::oneOf(some_name(), some_name(), rc::gen::just<std::string>("out.example"));
@@ -154,7 +156,7 @@ RC_GTEST_PROP(Agreement, EveryAnswerIsOneOfTheOraclesAndNoneThatItCallsImpossibl
     std::vector<char> out(max_message_bytes);
     for (int i = 0; i < 20; ++i) {
         const auto name = *some_name();
-        const auto type = *rc::gen::element<unsigned>(1, 28, 5, 16, 2, 15, 255, 6);
+        const auto type = *rc::gen::element<unsigned>(1, 28, 5, 16, 2, 15, 255, 6, 33);
         const auto network = client_places().at(*rc::gen::inRange<std::size_t>(0, client_places().size())).first;
         const auto place = places->place_of(dns::Prefix::parse(network).value().address);
         const auto resolution = dns::resolve(world.plain, {name_of(name), static_cast<std::uint16_t>(type)}, place);

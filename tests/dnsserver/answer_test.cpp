@@ -20,7 +20,7 @@ using testing::ElementsAre;
 using testing::IsEmpty;
 using testing::SizeIs;
 
-constexpr unsigned type_a = 1, type_ns = 2, type_txt = 16, type_aaaa = 28, type_any = 255;
+constexpr unsigned type_a = 1, type_ns = 2, type_txt = 16, type_aaaa = 28, type_srv = 33, type_any = 255;
 
 class Answers : public testing::Test {
 protected:
@@ -199,6 +199,47 @@ TEST_F(Answers, DelegateWithGlue) {
     const auto signer = ask("sub.example.com", dns::type_delegation_signer);
     EXPECT_TRUE(signer.authoritative) << "of a delegation's keys this side speaks";
     EXPECT_EQ(signer.authority.at(0).type, dns::RecordType::soa);
+}
+
+TEST_F(Answers, BringTheAddressesOfServicesAlong) {
+    serve("example.com",
+          {"_db.example.com 60 SRV 10 50 5432 a.example.com; 10 50 5433 a.example.com; 20 1 80 b.example.com",
+           "_out.example.com 60 SRV 10 1 80 www.other.net; 10 1 80 none.example.com; 10 1 80 x.wild.example.com",
+           "a.example.com 30 A 192.0.2.1; 192.0.2.2 | down=192.0.2.2", "a.example.com 40 AAAA 2001:db8::1",
+           "b.example.com 60 A 192.0.2.3 | id=one weight=1", "b.example.com 60 A 192.0.2.4 | id=two weight=1",
+           "*.wild.example.com 60 A 192.0.2.5", "alias.example.com 60 CNAME _db.example.com"});
+    for (const auto* name : {"_db.example.com", "alias.example.com"}) {
+        const auto message = ask(name, type_srv, {.payload = 1232, .options = {}});
+        EXPECT_EQ(message.answer.size(), name[0] == '_' ? 3U : 4U) << name;
+        ASSERT_THAT(data_of(message.additional), ElementsAre("192.0.2.1", "2001:db8::1")) << name << ": each once";
+        EXPECT_EQ(message.additional[0].owner, name_of("a.example.com"));
+        EXPECT_EQ(message.additional[1].ttl, 40U);
+    }
+    const auto outside = ask("_out.example.com", type_srv, {.payload = 1232, .options = {}});
+    EXPECT_THAT(data_of(outside.additional), ElementsAre("192.0.2.5"));
+    EXPECT_EQ(outside.additional[0].owner, name_of("x.wild.example.com"));
+}
+
+TEST_F(Answers, LeaveAddressesOfServicesOutThatDoNotFit) {
+    std::string services = "_many.example.com 60 SRV ";
+    std::vector<std::string> lines;
+    for (int i = 0; i < 12; ++i) {
+        services += fmt::format("{}10 1 {} instance-{}.example.com", i == 0 ? "" : "; ", 1000 + i, i);
+        lines.push_back(fmt::format("instance-{}.example.com 60 A 192.0.2.{}", i, i));
+    }
+    lines.push_back(services);
+    serve("example.com", lines);
+    const auto small = ask("_many.example.com", type_srv, {.payload = 600, .options = {}});
+    EXPECT_FALSE(small.truncated) << "RFC 2782: whoever needs them asks";
+    EXPECT_THAT(small.answer, SizeIs(12));
+    EXPECT_GT(small.additional.size(), 0U);
+    EXPECT_LT(small.additional.size(), 12U);
+    EXPECT_LE(size, 600U);
+    EXPECT_THAT(ask("_many.example.com", type_srv, {.payload = 1232, .options = {}}).additional, SizeIs(12));
+    const auto tiny = ask("_many.example.com", type_srv, {.payload = 512, .options = {}});
+    EXPECT_TRUE(tiny.truncated);
+    EXPECT_THAT(tiny.answer, IsEmpty());
+    EXPECT_THAT(tiny.additional, IsEmpty());
 }
 
 TEST_F(Answers, PutAnyAddressFirst) {
