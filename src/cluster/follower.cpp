@@ -15,12 +15,10 @@ namespace {
 
 using Labels = std::map<std::string, std::string>;
 
-Topic topic_of(const resource::Kind& kind) {
-    if (kind.group.empty()) {
-        return {fmt::format("/api/{}/{}", kind.version, kind.plural), kind.plural};
-    }
-    return {fmt::format("/apis/{}/{}/{}", kind.group, kind.version, kind.plural),
-            fmt::format("{}.{}", kind.plural, kind.group)};
+Topic gateway_topic(const resource::Kind& kind) {
+    auto topic = topic_of(kind);
+    topic.remedy = "install the Gateway API (v1) there";
+    return topic;
 }
 
 // What is asked of another cluster's objects; the rest would cost memory, and make changes of what is none for us.
@@ -95,8 +93,8 @@ struct Follower::Impl {
               contents.namespaces, read_namespace,
               [this](const std::string&, const auto*, const auto*) { every_gateway(); }, log, name,
               options.max_objects),
-          topics{ListWatch(topic_of(resource::gateway_kind()), parts(clock, random, gateways), options),
-                 ListWatch(topic_of(resource::http_route_kind()), parts(clock, random, routes), options),
+          topics{ListWatch(gateway_topic(resource::gateway_kind()), parts(clock, random, gateways), options),
+                 ListWatch(gateway_topic(resource::http_route_kind()), parts(clock, random, routes), options),
                  ListWatch(topic_of(resource::namespace_kind()), parts(clock, random, namespaces), options)} {}
 
     ListWatchParts parts(const Clock& clock, Random& random, Sink& sink) {

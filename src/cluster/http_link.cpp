@@ -2,73 +2,13 @@
 
 #include <fmt/core.h>
 
-#include <mutex>
-
 #include "base/text.h"
+#include "cluster/http_call.h"
 #include "json/value.h"
 #include "net/async_client.h"
 
 namespace fairlead::cluster {
 namespace {
-
-constexpr std::size_t max_said_bytes = 300;  // of a server's words, in ours
-constexpr std::size_t max_status_values = 1'000;
-
-// Whether somebody still listens. Shared by a call and its callbacks, which come from another thread.
-struct Ear {
-    std::mutex mutex;
-    bool open = true;
-};
-
-class HttpCall final : public Call {
-public:
-    HttpCall(net::AsyncClient& client, std::shared_ptr<Ear> ear) : client_(client), ear_(std::move(ear)) {}
-    ~HttpCall() override {
-        {
-            // Waits for a callback that is running; none runs afterwards.
-            const std::lock_guard lock(ear_->mutex);
-            ear_->open = false;
-        }
-        client_.cancel(id_);
-    }
-    HttpCall(const HttpCall&) = delete;
-    HttpCall& operator=(const HttpCall&) = delete;
-    void start(net::AsyncRequest request, net::AsyncClient::Done done) {
-        id_ = client_.start(std::move(request), std::move(done));
-    }
-
-private:
-    net::AsyncClient& client_;
-    std::shared_ptr<Ear> ear_;
-    net::AsyncClient::Call id_ = 0;
-};
-
-// What the server says about its refusal: the message of a Status, or the beginning of whatever it sent.
-std::string said(const std::string& body) {
-    if (const auto value = json::parse(body, max_status_values)) {
-        if (const auto message = json::string_at(*value, "message"); !message.empty()) {
-            return std::string(message.substr(0, max_said_bytes));
-        }
-    }
-    return valid_utf8(trim(std::string_view(body).substr(0, max_said_bytes)));
-}
-
-Error refusal(const net::Response& response) {
-    const auto words = said(response.body);
-    auto text = fmt::format("HTTP {}{}{}", response.status, words.empty() ? "" : ": ", words);
-    switch (response.status) {
-        case 410:
-            return {Errc::compacted, {}, std::move(text)};
-        case 404:
-            return {Errc::not_found, {}, std::move(text)};
-        case 400:
-        case 401:
-        case 403:
-            return {Errc::invalid, {}, std::move(text)};
-        default:
-            return {Errc::unavailable, {}, std::move(text)};
-    }
-}
 
 // Bytes as they come -> lines, without their ends.
 class Lines {
@@ -163,6 +103,25 @@ public:
         return call;
     }
 
+    std::unique_ptr<Call> send(Sending sending, std::function<void(Result<std::string>)> done) override {
+        auto ear = std::make_shared<Ear>();
+        auto call = std::make_unique<HttpCall>(client_, ear);
+        auto request = request_for(sending.path);
+        request.method = std::move(sending.method);
+        request.body = std::move(sending.body);
+        request.headers.set("Content-Type", sending.content_type);
+        request.timeout = options_.list_timeout;
+        request.max_answer_bytes = options_.max_line_bytes;
+        call->start(std::move(request), [ear, done = std::move(done)](Result<net::Response> response) {
+            const std::lock_guard lock(ear->mutex);
+            if (!ear->open) return;
+            if (!response) return done(fail(std::move(response.error())));
+            if (response->status < 200 || response->status > 299) return done(fail(refusal(*response)));
+            done(std::move(response->body));
+        });
+        return call;
+    }
+
 private:
     [[nodiscard]] net::AsyncRequest request_for(const std::string& path) const {
         net::AsyncRequest request;
@@ -182,6 +141,11 @@ private:
 };
 
 }  // namespace
+
+std::unique_ptr<Call> Link::send(Sending sending, std::function<void(Result<std::string>)> done) {
+    done(fail(Errc::unsupported, fmt::format("nothing is written here: {} {}", sending.method, sending.path)));
+    return nullptr;
+}
 
 std::unique_ptr<Link> make_http_link(net::AsyncClient& client, const Access& access, const HttpLinkOptions& options) {
     return std::make_unique<HttpLink>(client, access, options);

@@ -1,5 +1,5 @@
-// The way to another cluster's API, as the follower needs it: lists and watches of a few kinds. Implemented over HTTP
-// (http_link.h) and by the simulator, which cuts it.
+// The way to an API, as those who follow it need it: lists and watches of a few kinds, and for a router's agent also
+// small writes. Implemented over HTTP (http_link.h) and by the simulator, which cuts it.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +20,13 @@ struct Access {
     bool operator==(const Access&) const = default;
 };
 
-// One list or watch that is under way; its end (by the destructor too) silences the callbacks.
+// Something to write.
+struct Sending {
+    std::string method = "POST", path, body;
+    std::string content_type = "application/json";
+};
+
+// One list, watch or write that is under way; its end (by the destructor too) silences the callbacks.
 class Call {
 public:
     virtual ~Call() = default;
@@ -36,6 +42,9 @@ public:
     // The same, answered line by line until it ends; `done` says how it ended (success: the server ended it).
     virtual std::unique_ptr<Call> watch(std::string path, std::function<void(std::string_view)> line,
                                         std::function<void(Result<void>)> done) = 0;
+    // A write; `done` gets the body of a 2xx answer. Errors as of list, and: conflict (409), invalid (422). One that
+    // was ended (by its Call) may have happened. Links to where nothing is written need not have it.
+    virtual std::unique_ptr<Call> send(Sending sending, std::function<void(Result<std::string>)> done);
 };
 
 }  // namespace fairlead::cluster

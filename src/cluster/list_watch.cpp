@@ -18,19 +18,25 @@ constexpr std::chrono::seconds overslept{2};
 // thousand, and a hostile one stays below 200 MB.
 constexpr std::size_t max_page_values = 2'000'000;
 
-std::string with_words(std::string_view what, std::string_view plural, const Error& error) {
+std::string with_words(std::string_view what, const Topic& topic, const Error& error) {
     switch (error.code) {
         case Errc::not_found:
-            return fmt::format("the cluster does not serve {}: install the Gateway API (v1) there ({})", plural,
-                               error.text());
+            return fmt::format("the cluster does not serve {}{} ({})", topic.plural,
+                               topic.remedy.empty() ? "" : ": " + topic.remedy, error.text());
         case Errc::invalid:
-            return fmt::format("cannot {} {}: {}", what, plural, error.text());
+            return fmt::format("cannot {} {}: {}", what, topic.plural, error.text());
         default:
-            return fmt::format("cannot {} {} now: {}", what, plural, error.text());
+            return fmt::format("cannot {} {} now: {}", what, topic.plural, error.text());
     }
 }
 
 }  // namespace
+
+Topic topic_of(const resource::Kind& kind) {
+    if (kind.group.empty()) return {fmt::format("/api/{}/{}", kind.version, kind.plural), kind.plural};
+    return {fmt::format("/apis/{}/{}/{}", kind.group, kind.version, kind.plural),
+            fmt::format("{}.{}", kind.plural, kind.group)};
+}
 
 std::string key_of(const json::Value& object) {
     const auto name = json::string_at(object, "metadata.name");
@@ -162,12 +168,12 @@ void ListWatch::take(const Arrival& arrival) {
 
 void ListWatch::start_list(std::string continue_token) {
     auto path = topic_.path;
-    if (continue_token.empty()) {
-        seen_.clear();
-        if (!whole_list_) path += fmt::format("?limit={}", options_.page);
-    } else {
-        path += fmt::format("?limit={}&continue={}", options_.page, percent_encode(continue_token));
-    }
+    std::string parameters = topic_.query;
+    const auto add = [&parameters](const std::string& text) { parameters += (parameters.empty() ? "" : "&") + text; };
+    if (continue_token.empty()) seen_.clear();
+    if (!whole_list_ || !continue_token.empty()) add(fmt::format("limit={}", options_.page));
+    if (!continue_token.empty()) add("continue=" + percent_encode(continue_token));
+    if (!parameters.empty()) path += "?" + parameters;
     phase_ = Phase::listing;
     began_ = heard_ = parts_.clock.monotonic();
     const auto number = ++call_number_;
@@ -185,8 +191,9 @@ void ListWatch::start_list(std::string continue_token) {
 }
 
 void ListWatch::start_watch() {
-    auto path = fmt::format("{}?watch=1&resourceVersion={}&allowWatchBookmarks=true&timeoutSeconds={}", topic_.path,
-                            percent_encode(revision_), options_.watch_for.count());
+    auto path = fmt::format("{}?{}{}watch=1&resourceVersion={}&allowWatchBookmarks=true&timeoutSeconds={}", topic_.path,
+                            topic_.query, topic_.query.empty() ? "" : "&", percent_encode(revision_),
+                            options_.watch_for.count());
     phase_ = Phase::watching;
     spoke_ = false;
     began_ = heard_ = parts_.clock.monotonic();
@@ -249,6 +256,7 @@ void ListWatch::take_page(const Arrival& arrival) {
 
 void ListWatch::works() {
     failures_ = 0;
+    refused_ = absent_ = false;
     problem_.clear();
     up_ = true;
 }
@@ -315,9 +323,11 @@ void ListWatch::failed(const Error& error, MonotonicTime lost) {
     seen_.clear();
     phase_ = Phase::waiting;
     ++failures_;
+    refused_ = error.code == Errc::invalid;
+    absent_ = error.code == Errc::not_found;
     if (up_) lost_ = lost;
     up_ = false;
-    problem_ = with_words(what, topic_.plural, error);
+    problem_ = with_words(what, topic_, error);
     due_ = parts_.clock.monotonic() + options_.backoff.delay(failures_, parts_.random);
 }
 

@@ -23,6 +23,7 @@
 #include "base/step_thread.h"
 #include "cluster/link.h"
 #include "json/value.h"
+#include "resource/kind.h"
 
 namespace fairlead::cluster {
 
@@ -51,9 +52,12 @@ public:
 
 // What of a cluster is followed.
 struct Topic {
-    std::string path;    // "/apis/gateway.networking.k8s.io/v1/gateways"
-    std::string plural;  // "gateways.gateway.networking.k8s.io", for messages
+    std::string path;      // "/apis/gateway.networking.k8s.io/v1/gateways"
+    std::string plural;    // "gateways.gateway.networking.k8s.io", for messages
+    std::string query{};   // more of the question, encoded: "fieldSelector=type%3Dkubernetes.io%2Ftls"; empty: all
+    std::string remedy{};  // what to do where it is not served, for people
 };
+Topic topic_of(const resource::Kind& kind);
 
 struct ListWatchParts {
     Link& link;
@@ -76,6 +80,12 @@ public:
     [[nodiscard]] bool up() const { return up_; }
     [[nodiscard]] MonotonicTime lost() const { return lost_; }  // since when it is not up
     [[nodiscard]] const std::string& problem() const { return problem_; }
+    // What was last taken in; everything before it too. Empty until there is a list.
+    [[nodiscard]] const std::string& revision() const { return revision_; }
+    // The server says that we may not (401, 403); it is asked again all the same.
+    [[nodiscard]] bool refused() const { return refused_; }
+    // The server does not know the kind (404); it is asked again all the same.
+    [[nodiscard]] bool absent() const { return absent_; }
     [[nodiscard]] std::uint64_t relists() const { return relists_; }
     [[nodiscard]] std::uint64_t events() const { return events_; }
 
@@ -112,7 +122,7 @@ private:
     std::string revision_;
     std::set<std::string> seen_;  // keys of the list that is being read
     bool whole_list_ = false;     // pages went out of date while they were read: ask for all at once
-    bool listed_ = false, up_ = false, spoke_ = false;
+    bool listed_ = false, up_ = false, spoke_ = false, refused_ = false, absent_ = false;
     bool forgiven_ = false;  // silence, since the last word
     int failures_ = 0;
     std::uint64_t relists_ = 0, events_ = 0;

@@ -3,11 +3,15 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <set>
 #include <tuple>
 
+#include "base/clock.h"
 #include "base/text.h"
 #include "gateway/cluster_state.h"
+#include "resource/describe.h"
 #include "resource/kinds/gateway_common.h"
+#include "resource/schema.h"
 
 namespace fairlead::controller {
 namespace {
@@ -19,6 +23,7 @@ using resource::ListenerStatus;
 constexpr std::size_t max_value_bytes = 253;
 constexpr std::size_t max_conditions = 8;
 constexpr std::size_t max_kinds = 8;
+constexpr std::size_t max_type_bytes = 316;
 // Less than it allows: all clusters share the room. The whole text stands in the cluster.
 constexpr std::size_t max_message_bytes = 256;
 
@@ -50,6 +55,35 @@ std::string_view cluster_of(const ListenerStatus& listener, const std::set<std::
     return {};
 }
 
+// A cluster may be anybody's, and one entry that the API refuses would hold up the reports of all: what is wrong in a
+// condition is mended, so that what it says (whether the listener is programmed) is not lost.
+void mend(std::vector<resource::Condition>& conditions) {
+    std::set<std::string> types;
+    std::erase_if(conditions, [&](const auto& each) {
+        return each.type.empty() || each.type.size() > max_type_bytes || !types.insert(each.type).second;
+    });
+    if (conditions.size() > max_conditions) conditions.resize(max_conditions);
+    for (auto& each : conditions) {
+        if (each.status != "True" && each.status != "False") each.status = "Unknown";
+        if (each.reason.empty()) each.reason = "Unknown";
+        for (auto* text : {&each.reason, &each.message}) {
+            if (text->size() > max_message_bytes) {
+                *text = valid_utf8(std::string_view(*text).substr(0, max_message_bytes));
+            }
+        }
+        if (!from_rfc3339(each.last_transition_time)) each.last_transition_time = rfc3339(WallTime{});
+        if (each.observed_generation && *each.observed_generation < 0) each.observed_generation.reset();
+    }
+}
+
+// What is wrong with it, as the API would say; empty: nothing.
+template <class T>
+std::string wrong_with(const T& value) {
+    const auto errors = resource::validate(resource::encode(value), nullptr, resource::schema_of<T>());
+    if (errors.empty()) return {};
+    return fmt::format("{}: {}", errors.front().field, errors.front().message);
+}
+
 ListenerStatus listener_of(const std::string& cluster, const resource::Gateway& gateway,
                            const resource::Listener& listener, std::int32_t routes) {
     ListenerStatus out;
@@ -60,13 +94,9 @@ ListenerStatus listener_of(const std::string& cluster, const resource::Gateway& 
         out.supported_kinds = said->supported_kinds;
         out.conditions = said->conditions;
     }
+    std::erase_if(out.supported_kinds, [](const auto& each) { return !wrong_with(each).empty(); });
     if (out.supported_kinds.size() > max_kinds) out.supported_kinds.resize(max_kinds);
-    if (out.conditions.size() > max_conditions) out.conditions.resize(max_conditions);
-    for (auto& each : out.conditions) {
-        if (each.message.size() > max_message_bytes) {
-            each.message = valid_utf8(std::string_view(each.message).substr(0, max_message_bytes));
-        }
-    }
+    mend(out.conditions);
     out.name = fmt::format("{}.{}", cluster, listener.name);
     out.attached_routes = routes;
     return out;
@@ -77,21 +107,25 @@ ListenerStatus listener_of(const std::string& cluster, const resource::Gateway& 
 ClusterReport report_of(const std::string& cluster, const resource::Gateway& gateway,
                         const gateway::Attachments& attachments) {
     ClusterReport report;
-    const auto fits = [&](const std::string& text) {
-        if (text.size() <= max_value_bytes) return true;
-        report.left_out.push_back(fmt::format("{} is longer than {} bytes", text, max_value_bytes));
-        return false;
+    const auto fits = [&](const std::string& text, const auto& entry) {
+        if (text.size() > max_value_bytes) {
+            report.left_out.push_back(fmt::format("{} is longer than {} bytes", text, max_value_bytes));
+            return false;
+        }
+        const auto wrong = wrong_with(entry);
+        if (!wrong.empty()) report.left_out.push_back(fmt::format("{}: {}", text, wrong));
+        return wrong.empty();
     };
     for (const auto& address : gateway.status.addresses) {
         const auto type = hub_type(address.type);
         if (type.empty() || address.value.empty()) continue;
         GatewayAddress made{std::string(type), fmt::format("{}/{}", cluster, address.value)};
-        if (fits(made.value)) report.addresses.push_back(std::move(made));
+        if (fits(made.value, made)) report.addresses.push_back(std::move(made));
     }
     for (const auto& listener : gateway.spec.listeners) {
         const auto routes = attachments.routes.find(listener.name);
         auto made = listener_of(cluster, gateway, listener, routes == attachments.routes.end() ? 0 : routes->second);
-        if (fits(made.name)) report.listeners.push_back(std::move(made));
+        if (fits(made.name, made)) report.listeners.push_back(std::move(made));
     }
     auto& addresses = report.addresses;
     std::sort(addresses.begin(), addresses.end(),

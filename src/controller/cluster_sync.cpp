@@ -8,6 +8,7 @@
 #include "cluster/access.h"
 #include "control/conditions.h"
 #include "control/finalizers.h"
+#include "controller/gateway_conditions.h"
 #include "controller/status_json.h"
 #include "gateway/attachment.h"
 #include "resource/kinds/secret.h"
@@ -35,6 +36,7 @@ ClusterSync::ClusterSync(control::Context& context, ClusterSyncOptions options)
       options_(std::move(options)),
       gateways_(context.view<resource::Gateway>(resource::gateway_kind())),
       clusters_(context.view<resource::Cluster>(resource::cluster_kind())),
+      classes_(context.view<resource::GatewayClass>(resource::gateway_class_kind())),
       secrets_(context.informer(resource::secret_kind())),
       by_secret_(clusters_.add_index([](const resource::Cluster& cluster) -> std::vector<std::string> {
           if (!cluster.spec.credentials) return {};
@@ -55,6 +57,12 @@ void ClusterSync::watch_all() {
         std::vector<std::string> keys;
         for (const auto& cluster : by_secret_.find(object.name())) keys.push_back(cluster_key(cluster));
         return keys;
+    });
+    classes_.informer().add_handler([this](const store::ObjectRef& before, const store::ObjectRef& after) {
+        const auto name = (after ? after : before)->name();
+        gateways_.for_each([&](const std::string& key, const resource::Gateway& gateway) {
+            if (gateway.spec.gateway_class_name == name) context_.enqueue(gateway_key(key));
+        });
     });
     gateways_.informer().add_handler([this](const store::ObjectRef& before, const store::ObjectRef& after) {
         context_.enqueue(gateway_key(after ? after->name() : before->name()));
@@ -392,6 +400,10 @@ Result<control::Again> ClusterSync::reconcile_gateway(const std::string& key) {
     note_left_out(key, merge.left_out);
     auto changed = *gateway;
     changed.status = std::move(merge.status);
+    if (gateway->metadata.deletion_timestamp.empty() &&
+        speaks_for(*gateway, classes_.get(gateway->spec.gateway_class_name))) {
+        changed.status.conditions = gateway_conditions(changed, context_.clock().now());
+    }
     if (changed.status == gateway->status) {
         done();
         return Again::no();

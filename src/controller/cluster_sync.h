@@ -1,7 +1,8 @@
 // Keeps the status of the hub's Gateways in step with what the clusters that carry them out say: follows the API of
 // each Cluster with a server, and writes addresses ("cluster/address") and listeners ("cluster.listener") of Gateways
-// that exist under the same name there and here. Tells the Clusters how their connection is. Made by main; runs in a
-// Manager. Keys are "cluster|NAME", "gateway|NS/NAME" and one for the time when a follower is due.
+// that exist under the same name there and here, and whether the Gateway is Accepted and Programmed. Tells the Clusters
+// how their connection is. Made by main; runs in a Manager. Keys are "cluster|NAME", "gateway|NS/NAME" and one for the
+// time when a follower is due.
 //
 // A Cluster that cannot be reached keeps what is known of it; it is stale a grace period later, which gateway_dns takes
 // for unhealthy. Clusters without a server are others' business, and their entries are left alone. A Cluster that we
@@ -26,6 +27,7 @@
 #include "controller/cluster_status.h"
 #include "resource/kinds/cluster.h"
 #include "resource/kinds/gateway.h"
+#include "resource/kinds/gateway_class.h"
 
 namespace fairlead::controller {
 
@@ -85,6 +87,7 @@ private:
     ClusterSyncOptions options_;
     control::View<resource::Gateway>& gateways_;
     control::View<resource::Cluster>& clusters_;
+    control::View<resource::GatewayClass>& classes_;
     control::Informer& secrets_;
     const control::Index& by_secret_;                        // "namespace/name" -> Clusters
     std::map<std::string, Entry> entries_;                   // by Cluster

@@ -5,6 +5,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -31,9 +32,12 @@ public:
     };
     Mode mode = Mode::answers;
     Error refusal{Errc::unavailable, "spoke:6443", "connection refused"};
-    std::map<std::string, Error> broken;  // path -> every call to it fails so
-    std::vector<std::string> calls;       // paths with their queries, as they were asked for
-    std::size_t watch_lines = 0;          // that were sent
+    std::map<std::string, Error> broken;        // path -> every call to it fails so
+    std::map<std::string, std::string> single;  // path of one object -> what a GET of it answers
+    std::vector<std::string> calls;             // paths with their queries, as they were asked for
+    std::size_t watch_lines = 0;                // that were sent
+    // Answers writes; without it there are none.
+    std::function<Result<std::string>(const Sending&)> on_send;
 
     // YAML of one object; made or replaced.
     void put(const std::string& path, std::string_view yaml) {
@@ -114,6 +118,12 @@ private:
                                     std::function<void(Result<void>)> done) override {
             return cluster_.watch(path, std::move(line), std::move(done));
         }
+        std::unique_ptr<Call> send(Sending sending, std::function<void(Result<std::string>)> done) override {
+            if (cluster_.mode == Mode::silent || !cluster_.on_send) return nullptr;
+            done(cluster_.mode == Mode::refuses ? Result<std::string>(fail(cluster_.refusal))
+                                                : cluster_.on_send(sending));
+            return nullptr;
+        }
 
     private:
         FakeCluster& cluster_;
@@ -153,6 +163,10 @@ private:
         if (mode == Mode::silent) return call;
         if (const auto error = failure(path)) {
             done(fail(*error));
+            return call;
+        }
+        if (const auto one = single.find(path); one != single.end()) {
+            done(one->second);
             return call;
         }
         const auto from = parameter(query, "continue");

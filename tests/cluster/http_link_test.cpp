@@ -38,6 +38,10 @@ protected:
                 200, fmt::format("{} {} {} {}", request.headers.get("Authorization"), request.headers.get("Accept"),
                                  request.peer.certificate_name, request.target)));
         }
+        if (path == "/write") {
+            return respond(net::test::text_response(
+                201, fmt::format("{} {} {}", request.method, request.headers.get("Content-Type"), request.body)));
+        }
         if (path == "/watch") return respond(net::test::stream_response(feed_));
         const auto status = static_cast<int>(*parse_status(path));
         respond(net::test::text_response(
@@ -52,6 +56,18 @@ protected:
         Result<std::string> out = fail(Errc::internal, "no answer");
         Signal done;
         const auto call = link->list(path, [&](Result<std::string> body) {
+            out = std::move(body);
+            done.set();
+        });
+        EXPECT_TRUE(done.wait(2 * patience));
+        return out;
+    }
+
+    Result<std::string> send(Sending sending) {
+        const auto link = make_http_link(client_, access_);
+        Result<std::string> out = fail(Errc::internal, "no answer");
+        Signal done;
+        const auto call = link->send(std::move(sending), [&](Result<std::string> body) {
             out = std::move(body);
             done.set();
         });
@@ -100,6 +116,20 @@ TEST_F(HttpLinkTest, StatusesHaveTheirMeaning) {
         ASSERT_FALSE(body) << path;
         EXPECT_EQ(body.error().code, code) << path;
         EXPECT_EQ(body.error().text(), fmt::format("HTTP {}: words of the server", path.substr(1)));
+    }
+}
+
+TEST_F(HttpLinkTest, Writes) {
+    const auto patched = send({.method = "PATCH", .path = "/write", .body = "{}", .content_type = "application/x"});
+    ASSERT_TRUE(patched) << patched.error().text();
+    EXPECT_EQ(*patched, "PATCH application/x {}");
+    EXPECT_EQ(*send({.path = "/write", .body = "{\"a\":1}"}), "POST application/json {\"a\":1}");
+    const std::map<std::string, Errc> table = {
+        {"/409", Errc::conflict}, {"/422", Errc::invalid}, {"/404", Errc::not_found}, {"/500", Errc::unavailable}};
+    for (const auto& [path, code] : table) {
+        const auto refused = send({.path = path, .body = "{}"});
+        ASSERT_FALSE(refused) << path;
+        EXPECT_EQ(refused.error().code, code) << path;
     }
 }
 

@@ -2,6 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include "resource/describe.h"
+#include "resource/schema.h"
+
 namespace fairlead::controller {
 namespace {
 
@@ -50,6 +53,32 @@ TEST(ClusterReport, WhatIsTooLongIsLeftOutAndSaid) {
     EXPECT_EQ(report.addresses.size(), 1U);
     EXPECT_TRUE(report.listeners.empty());
     EXPECT_EQ(report.left_out.size(), 2U);
+}
+
+TEST(ClusterReport, WhatTheApiWouldRefuseIsMendedOrLeftOut) {
+    resource::Gateway gateway;
+    gateway.spec.listeners = {named("web"), named("Not_A_Name")};
+    gateway.status.addresses = {{"IPAddress", "192.0.2.1"}};
+    auto said = listener("web", 1);
+    said.supported_kinds = {{"", "HTTPRoute"}, {"", ""}, {"gateway.networking.k8s.io", "no kind"}};
+    said.conditions = {{"Programmed", "false", "", std::string(40'000, 'm'), "yesterday", -3},
+                       {"Programmed", "True", "Twice", "", "2026-03-01T12:00:00Z", 1},
+                       {"", "True", "Nameless", "", "2026-03-01T12:00:00Z", 1},
+                       {"Accepted", "True", std::string(2'000, 'r'), "", "2026-03-01T12:00:00Z", 1}};
+    gateway.status.listeners = {said};
+    const auto report = report_of("east", gateway, {{{"web", 1}}, {}});
+    ASSERT_EQ(report.listeners.size(), 1U);
+    const auto& web = report.listeners.front();
+    EXPECT_EQ(web.supported_kinds.size(), 1U);
+    ASSERT_EQ(web.conditions.size(), 2U);
+    EXPECT_EQ(web.conditions[0].status, "Unknown") << "not programmed stays so";
+    EXPECT_EQ(web.conditions[0].reason, "Unknown");
+    EXPECT_EQ(web.conditions[0].message.size(), 256U);
+    EXPECT_EQ(web.conditions[0].last_transition_time, "1970-01-01T00:00:00Z");
+    EXPECT_EQ(web.conditions[1].reason.size(), 256U);
+    EXPECT_EQ(report.left_out.size(), 1U);
+    EXPECT_TRUE(
+        resource::validate(resource::encode(web), nullptr, resource::schema_of<resource::ListenerStatus>()).empty());
 }
 
 struct MergeRow {

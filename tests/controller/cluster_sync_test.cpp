@@ -191,6 +191,63 @@ TEST_F(ClusterSyncTest, TakesAddressesAndListenersOverFromItsClusters) {
     EXPECT_THAT(events("east"), ElementsAre("Normal Connected"));
 }
 
+TEST_F(ClusterSyncTest, AClusterThatTalksNonsenseHoldsUpNobody) {
+    auto odd = to_json(spoke_gateway("{type: IPAddress, value: 192.0.2.1}"));
+    const std::string good = R"("reason":"Programmed")";
+    ASSERT_NE(odd.find(good), std::string::npos);
+    odd.replace(odd.find(good), good.size(), R"("reason":"")");
+    const std::string time = R"("2026-03-01T12:00:00Z")";
+    odd.replace(odd.find(time), time.size(), R"("soon")");
+    spoke("east").put(gateways_path, odd);
+    spoke("west").put(gateways_path, spoke_gateway("{type: IPAddress, value: 192.0.2.2}"));
+    connect("east");
+    connect("west");
+    EXPECT_THAT(addresses(), ElementsAre("kuadrant.io/MultiClusterIPAddress east/192.0.2.1",
+                                         "kuadrant.io/MultiClusterIPAddress west/192.0.2.2"));
+    EXPECT_THAT(listeners(), ElementsAre("east.web 0", "west.web 0"));
+}
+
+TEST_F(ClusterSyncTest, SaysWhetherTheGatewayIsProgrammed) {
+    const auto said = [this](std::string_view type) {
+        const auto now = status();
+        const auto* found = control::find_condition(now.conditions, type);
+        return found == nullptr ? "none"
+                                : fmt::format("{} {}: {} ({})", found->status, found->reason, found->message,
+                                              found->observed_generation.value_or(0));
+    };
+    world_.settle();
+    EXPECT_EQ(said("Accepted"), "True Accepted: Fairlead: clusters carry it out (1)");
+    EXPECT_EQ(said("Programmed"), "False AddressNotAssigned: Fairlead: no cluster has an address for it (1)");
+    spoke("east").put(gateways_path, spoke_gateway("{type: IPAddress, value: 192.0.2.1}"));
+    connect("east");
+    EXPECT_EQ(said("Programmed"), "True Programmed: Fairlead: served by east (1)");
+    spoke("east").put(gateways_path, spoke_gateway(""));
+    world_.settle();
+    EXPECT_EQ(said("Programmed"), "False AddressNotAssigned: Fairlead: no cluster has an address for it (1)");
+    // A controller of the class has spoken: it keeps the word.
+    status_of_another(R"({status: {conditions: [{type: Programmed, status: "True", reason: Mine, message: by me,
+        lastTransitionTime: "2026-03-01T12:00:00Z"}]}})");
+    world_.settle();
+    EXPECT_EQ(said("Programmed"), "True Mine: by me (0)");
+    const auto make_class = [this](const std::string& controller) {
+        const auto made =
+            world_.post("/apis/gateway.networking.k8s.io/v1/gatewayclasses", to_json(fmt::format(R"(
+apiVersion: gateway.networking.k8s.io/v1
+kind: GatewayClass
+metadata: {{name: multi}}
+spec: {{controllerName: {}}}
+)",
+                                                                                                 controller)));
+        ASSERT_EQ(made.code, 201) << made.body;
+        world_.settle();
+    };
+    make_class("example.net/other");
+    EXPECT_EQ(said("Programmed"), "True Mine: by me (0)");
+    ASSERT_EQ(world_.remove("/apis/gateway.networking.k8s.io/v1/gatewayclasses/multi").code, 200);
+    make_class("fairlead.dev/multi-cluster");
+    EXPECT_EQ(said("Programmed"), "False AddressNotAssigned: Fairlead: no cluster has an address for it (1)");
+}
+
 TEST_F(ClusterSyncTest, FollowsChangesAndWritesNothingOtherwise) {
     spoke("east").put(gateways_path, spoke_gateway("{type: IPAddress, value: 192.0.2.1}"));
     connect("east");

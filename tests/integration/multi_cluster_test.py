@@ -17,6 +17,7 @@ from harness import Fairlead, main, until
 
 GATEWAYS = "/apis/gateway.networking.k8s.io/v1/namespaces/default/gateways"
 ROUTES = "/apis/gateway.networking.k8s.io/v1/namespaces/default/httproutes"
+RECORDS = "/apis/kuadrant.io/v1alpha1/namespaces/default/dnsrecords"
 POLICY = "/apis/kuadrant.io/v1alpha1/namespaces/default/dnspolicies"
 CLUSTERS = "/apis/fairlead.dev/v1/clusters"
 MERGE = {"Content-Type": "application/merge-patch+json"}
@@ -403,7 +404,34 @@ class MultiClusterTest(unittest.TestCase):
         print(f"  and back after {time.monotonic() - began:.1f} s")
         self.assert_all_answered(loop)
 
-    def test_6_a_cluster_that_is_removed_leaves(self):
+    def test_6_a_zone_inside_the_zone_takes_no_host_away(self):
+        self.start_from()
+        self.listeners(listener("web", "shop.example.com"), listener("cart", "cart.shop.example.com"))
+        self.wait_for_clusters({IRELAND: {"east", "west"}, AUSTRALIA: {"south"}}, "cart.shop.example.com")
+        loop = self.loop("shop.example.com", "cart.shop.example.com")
+        for _ in range(5):
+            self.apply(self.hub, {"apiVersion": "kuadrant.io/v1alpha1", "kind": "ManagedZone",
+                                  "metadata": {"name": "inner"}, "spec": {"domainName": "shop.example.com"}})
+            def moved():
+                _, _, records = self.hub.request("GET", RECORDS)
+                zones = {each["spec"]["managedZone"]["name"] for each in records["items"]}
+                return zones == {"inner"}
+            until(moved, "the records are the inner zone's")
+            asked = loop.asked
+            until(lambda: loop.asked > asked + 300, "the loop goes on for a moment")
+            self.assertEqual(loop.failures[:10], [])
+            # A zone that is deleted takes its names along: nobody asks then.
+            loop.hosts = ()
+            time.sleep(0.1)
+            self.hub.cli("delete", "managedzone", "inner")
+            self.wait_for_clusters({IRELAND: {"east", "west"}, AUSTRALIA: {"south"}}, "cart.shop.example.com")
+            self.wait_for_clusters({IRELAND: {"east", "west"}, AUSTRALIA: {"south"}})
+            loop.hosts = ("shop.example.com", "cart.shop.example.com")
+        self.assert_all_answered(loop)
+        self.listeners(listener("web", "shop.example.com"))
+        self.hub.cli("wait", "--for=condition=Programmed", "gateway/shop")
+
+    def test_7_a_cluster_that_is_removed_leaves(self):
         self.start_from()
         self.wait_for_clusters({IRELAND: {"east", "west"}, AUSTRALIA: {"south"}})
         loop = self.loop("shop.example.com")
