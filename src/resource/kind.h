@@ -61,6 +61,9 @@ struct Kind {
     // Rules that concern the server's own bookkeeping, run after defaulting and before validation. `old` null on
     // create. May fill fields in (Route.spec.dnsType) and may refuse (Route.status.phase on create).
     std::function<void(json::Value& object, const json::Value* old, Violations& violations)> admit;
+    // For a kind that gives parts of an object back byte for byte: takes from the JSON text that was sent what the
+    // value does not say. Null for nearly all.
+    std::function<void(json::Value& object, std::string_view text)> keep_text;
 
     [[nodiscard]] std::string api_version() const { return group.empty() ? version : group + "/" + version; }
     // "routes.route.openshift.io", or "namespaces" in the core group: how errors name the resource.

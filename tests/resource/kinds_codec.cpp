@@ -24,11 +24,13 @@
 #include "resource/kinds/load_balancer_claim.h"
 #include "resource/kinds/managed_zone.h"
 #include "resource/kinds/namespace.h"
+#include "resource/kinds/port_lease.h"
 #include "resource/kinds/role.h"
 #include "resource/kinds/role_binding.h"
 #include "resource/kinds/route.h"
 #include "resource/kinds/route_binding.h"
 #include "resource/kinds/router.h"
+#include "resource/kinds/router_instance.h"
 #include "resource/kinds/secret.h"
 #include "resource/kinds/service.h"
 #include "resource/kinds_support.h"
@@ -92,12 +94,14 @@ std::vector<Codecs> all_codecs() {
             codecs<DnsRecord>("dnsrecords"),
             codecs<ManagedZone>("managedzones"),
             codecs<Router>("routers"),
+            codecs<RouterInstance>("routerinstances"),
             codecs<RouteBinding>("routebindings"),
             codecs<LoadBalancer>("loadbalancers"),
             codecs<LoadBalancerClaim>("loadbalancerclaims"),
             codecs<Cluster>("clusters"),
             codecs<DesiredLrp>("desiredlrps"),
-            codecs<ActualLrp>("actuallrps")};
+            codecs<ActualLrp>("actuallrps"),
+            codecs<PortLease>("portleases")};
 }
 
 bool is_foreign(const Kind& kind) { return kind.group != "fairlead.dev"; }

@@ -108,9 +108,21 @@ std::vector<DefaultCase> foreign() {
 std::vector<DefaultCase> ours() {
     return {
         {"RouterDefaults", "routers", "{spec: {dns: blue.example.net}}",
-         "{spec: {dns: blue.example.net, haMode: ActiveActive, ports: {http: 80, https: 443}, drain: false}}"},
+         "{spec: {dns: blue.example.net, haMode: ActiveActive, ports: {http: 80, https: 443}, drain: false, "
+         "wildcardPolicy: WildcardsDisallowed, namespaceOwnership: Strict, proxyProtocol: false}}"},
         {"RouterPorts", "routers", "{spec: {dns: blue.example.net, ports: {http: 8080}}}",
-         "{spec: {dns: blue.example.net, haMode: ActiveActive, ports: {http: 8080, https: 443}, drain: false}}"},
+         "{spec: {dns: blue.example.net, haMode: ActiveActive, ports: {http: 8080, https: 443}, drain: false, "
+         "wildcardPolicy: WildcardsDisallowed, namespaceOwnership: Strict, proxyProtocol: false}}"},
+        {"RouterGrace", "routers", "{spec: {dns: blue.example.net, reservablePorts: {tcp: '2000'}}}",
+         "{spec: {dns: blue.example.net, haMode: ActiveActive, ports: {http: 80, https: 443}, drain: false, "
+         "wildcardPolicy: WildcardsDisallowed, namespaceOwnership: Strict, proxyProtocol: false, reservablePorts: "
+         "{tcp: "
+         "'2000', graceSeconds: 300}}}"},
+        {"LeaseStartsLeased", "portleases",
+         "{spec: {router: blue, protocol: tcp, port: 2000, owner: {namespace: d, name: w, processGuid: g, "
+         "containerPort: 1, provider: p}}}",
+         "{spec: {router: blue, protocol: tcp, port: 2000, owner: {namespace: d, name: w, processGuid: g, "
+         "containerPort: 1, provider: p}, proxyProtocol: false}, status: {phase: Leased}}"},
         {"BalancerStartsPending", "loadbalancers", "{spec: {capacity: {}, gceLoadBalancer: {lbName: x}}}",
          "{spec: {capacity: {}, gceLoadBalancer: {lbName: x}, reclaimPolicy: Retain, networkScope: internet}, status: "
          "{phase: "
@@ -125,10 +137,13 @@ std::vector<DefaultCase> ours() {
          true},
         {"ClaimStartsPending", "loadbalancerclaims", "{spec: {}}", "{spec: {}, status: {phase: Pending}}"},
         {"ClusterIsLeftAlone", "clusters", "{spec: {}}", "{spec: {}}"},
-        {"DesiredLrpRunsOnce", "desiredlrps", "{spec: {process_guid: a, domain: d}}",
-         "{spec: {process_guid: a, domain: d, instances: 1}}"},
-        {"ActualLrpDefaults", "actuallrps", "{spec: {process_guid: a, domain: d, index: 0, state: UNCLAIMED}}",
-         "{spec: {process_guid: a, domain: d, index: 0, state: UNCLAIMED, crash_count: 0, evacuating: false}}"},
+        {"DesiredLrpRunsOnce", "desiredlrps", "{metadata: {name: a, uid: u}, spec: {process_guid: a, domain: d}}",
+         "{metadata: {name: a, uid: u}, spec: {process_guid: a, domain: d, instances: 1, modification_tag: {epoch: u, "
+         "index: 0}}}"},
+        {"ActualLrpDefaults", "actuallrps",
+         "{metadata: {name: a.0, uid: u}, spec: {process_guid: a, domain: d, index: 0, state: UNCLAIMED}}",
+         "{metadata: {name: a.0, uid: u}, spec: {process_guid: a, domain: d, index: 0, state: UNCLAIMED, crash_count: "
+         "0, evacuating: false, modification_tag: {epoch: u, index: 0}}}"},
     };
 }
 

@@ -64,6 +64,8 @@ std::vector<RuleCase> routes() {
         {"BindingDnsIsHost", "routebindings", "dns", R"("a b")", invalid, "dns", "RFC 1123 subdomain"},
         {"BindingRouter", "routebindings", "router", "", required, "router", "Required value"},
         {"BindingRouterName", "routebindings", "router", R"("Blue")", invalid, "router", "RFC 1123 subdomain"},
+        {"BindingFromName", "routebindings", "from", R"("Blue")", invalid, "from", "RFC 1123 subdomain"},
+        {"BindingMoveNeedsUid", "routebindings", "routeUID", "", required, "routeUID", "a move is of one Route"},
         {"BindingNamespace", "routebindings", "routeNamespace", R"("other")", invalid, "routeNamespace",
          "must be the namespace of the binding, 'shop'"},
     };

@@ -7,6 +7,7 @@
 #include <sstream>
 
 #include "base/text.h"
+#include "paths/paths.h"
 
 namespace fairlead::resource {
 
@@ -23,7 +24,7 @@ const Kind& kind_of(std::string_view plural) {
     return all_kinds().all().front();
 }
 
-std::filesystem::path source_root() { return std::filesystem::path(FAIRLEAD_TEST_DATA).parent_path().parent_path(); }
+std::filesystem::path source_root() { return paths::sources(); }
 
 std::string read_text(const std::filesystem::path& file) {
     std::ifstream in(file);
@@ -41,7 +42,7 @@ std::vector<json::YamlDocument> read_yaml(const std::filesystem::path& file) {
 
 std::vector<json::Value> samples_of(std::string_view plural) {
     std::vector<json::Value> samples;
-    const auto file = std::filesystem::path(FAIRLEAD_TEST_DATA) / "kinds" / fmt::format("{}.yaml", plural);
+    const auto file = paths::test_data() / "kinds" / fmt::format("{}.yaml", plural);
     for (auto& document : read_yaml(file)) samples.push_back(std::move(document.value));
     EXPECT_FALSE(samples.empty()) << file;
     return samples;

@@ -81,10 +81,11 @@ std::vector<TableCase> tables() {
         {"httproutes", "Name | Hostnames | Age | [Parents]",
          "shop | shop.example.com,*.shop.example.com | 5m | prod-web"},
         {"routes",
-         "Name | Host/Port | Path | Services | Port | Termination | Wildcard | Phase | Router | Age | [DNS-Type] | "
+         "Name | Host/Port | Path | Services | Port | Termination | Wildcard | Phase | Router | Serving | Age | "
+         "[DNS-Type] | "
          "[DNS]",
          "shop | shop.example.com | /cart | shop(75%),shop-next(25%) | http | reencrypt/Redirect | None | scheduled | "
-         "blue | "
+         "blue | NoEndpoints | "
          "5m | user | blue.routers.example.net"},
         {"dnspolicies",
          "Name | Target | Hosts | Clusters | Geos | Healthy | Accepted | Enforced | Age | [Strategy] | [Default-Geo]",
@@ -98,6 +99,8 @@ std::vector<TableCase> tables() {
          "blue | blue.routers.example.net | shard=blue | ActivePassive | 1/2 | 2 | 5m | 192.0.2.21,edge-2.example.net "
          "| true | "
          "routes of the shop"},
+        {"routerinstances", "Name | Router | Address | Ready | Seen | Routes | Reloads | Age | [Proxy] | [Message]",
+         "blue-edge-1 | blue | 192.0.2.21 | lost | 4m55s | 2 | 1 | 5m | HAProxy 2.6.12 | draining"},
         {"routebindings", "Name | Route | Router | DNS", "shop | shop | blue | blue.routers.example.net"},
         {"loadbalancers",
          "Name | Type | Capacity | Free | Claims | Phase | Address | Age | [Scope] | [Reclaim] | [Available] | "
@@ -110,9 +113,14 @@ std::vector<TableCase> tables() {
         {"clusters", "Name | Geo | Reachable | Age | [Server]",
          "dublin | IE | true | 5m | https://dublin.example.net:6443"},
         {"desiredlrps", "Name | Process | Domain | Instances | Ports | Routes | Age",
-         "web | Web_1-a | cf-apps | 2 | 4000,5000 | cf-router,skydns | 5m"},
+         "web-1-a.c481a7323af83ea6 | Web_1-a | cf-apps | 2 | 4000,5000 | cf-router,skydns | 5m"},
         {"actuallrps", "Name | Process | Index | State | Address | Ports | Age | [Cell] | [Instance] | [Crashes]",
-         "web-0 | Web_1-a | 0 | RUNNING | 192.0.2.31 | 4000->59001,5000->59002 | 5m | cell-7 | i-1 | 1"},
+         "web-1-a.c481a7323af83ea6.0.evacuating | Web_1-a | 0 | RUNNING | 192.0.2.31 | 4000->59001,5000->59002 | 5m | "
+         "cell-7 | i-1 | 1"},
+        {"portleases",
+         "Name | Router | Protocol | Port | Owner | Container port | Phase | Age | [Choice] | [Process] | [Message]",
+         "blue.tcp.62312 | blue | tcp | 62312 | diego/web | 4000 | Released | 5m | requested | Web_1-a | DesiredLRP "
+         "diego/web is gone"},
     };
 }
 
@@ -179,6 +187,10 @@ INSTANTIATE_TEST_SUITE_P(
         CellCase{"RouteWithoutTls", "routes", "Termination", "{spec: {}}", ""},
         CellCase{"RouterForTheRest", "routers", "Takes", "{spec: {}}", "<rest>"},
         CellCase{"RouterBySelector", "routers", "Takes", "{spec: {selector: {}}}", "<selector>"},
+        CellCase{"InstanceThatNeverReported", "routerinstances", "Ready", "{}", "false"},
+        CellCase{"InstanceWithinItsLease", "routerinstances", "Ready",
+                 "{status: {ready: true, renewTime: '2026-03-01T12:04:59Z', leaseDurationSeconds: 15}}", "true"},
+        CellCase{"LeaseOfAnAssignedPort", "portleases", "Choice", "{spec: {owner: {}}}", "assigned"},
         CellCase{"RouterWithoutInstances", "routers", "Ready", "{}", "0/0"},
         CellCase{"BalancerOfGce", "loadbalancers", "Type", "{spec: {gceLoadBalancer: {}}}", "GCE"},
         CellCase{"BalancerOfAws", "loadbalancers", "Type", "{spec: {awsLoadBalancer: {}}}", "AWS"}),

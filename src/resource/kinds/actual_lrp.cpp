@@ -44,6 +44,23 @@ void check_address(const json::Object& spec, const json::Object*, Violations& vi
     if (const auto broken = broken_address_rule(address)) violations.invalid("address", spec.at("address"), *broken);
 }
 
+// A container whose proxy takes TLS need not be reached without it.
+void check_host_port(const json::Object& mapping, const json::Object*, Violations& violations) {
+    if (int_of(mapping, "host_port") != 0 || int_of(mapping, "host_tls_proxy_port").value_or(0) != 0) return;
+    violations.invalid("host_port", mapping.at("host_port"),
+                       "should be greater than or equal to 1, or host_tls_proxy_port");
+}
+
+void admit(json::Value& object, const json::Value* old, Violations& violations) {
+    const std::string guid(json::string_at(object, "spec.process_guid"));
+    const auto index = json::int_at(object, "spec.index");
+    if (!guid.empty() && index && *index >= 0) {
+        const auto name = actual_lrp_name(guid, *index, json::bool_at(object, "spec.evacuating"));
+        check_lrp_name(object, old, name, violations);
+    }
+    stamp_modification(object, old);
+}
+
 // "4000->59001,5000->59002"
 json::Value ports_cell(const json::Value& lrp, WallTime) {
     std::vector<std::string> parts;
@@ -61,7 +78,17 @@ json::Value ports_cell(const json::Value& lrp, WallTime) {
 void PortMapping::describe(Fields<PortMapping>& f) {
     f.name("PortMapping").doc("Which port of the host leads to a port of the container.");
     f.field("container_port", &PortMapping::container_port, "Port inside the container.").required().range(1, 65535);
-    f.field("host_port", &PortMapping::host_port, "Port of the host that leads there.").required().range(1, 65535);
+    f.field("host_port", &PortMapping::host_port,
+            "Port of the host that leads there; 0: only host_tls_proxy_port does.")
+        .required()
+        .range(0, 65535);
+    f.field("container_tls_proxy_port", &PortMapping::container_tls_proxy_port,
+            "Port inside the container where a proxy takes TLS for container_port; 0 or absent: none.")
+        .range(0, 65535);
+    f.field("host_tls_proxy_port", &PortMapping::host_tls_proxy_port,
+            "Port of the host that leads to that proxy; 0 or absent: none.")
+        .range(0, 65535);
+    f.rule(check_host_port);
 }
 
 void ActualLrpSpec::describe(Fields<ActualLrpSpec>& f) {
@@ -93,8 +120,10 @@ void ActualLrpSpec::describe(Fields<ActualLrpSpec>& f) {
         .length(0, 1024);
     f.field("since", &ActualLrpSpec::since, "When it came into this state, in nanoseconds since 1970.").minimum(0);
     f.field("evacuating", &ActualLrpSpec::evacuating, "Whether its cell is being emptied and another copy takes over.")
-        .default_value(false);
-    f.field("modification_tag", &ActualLrpSpec::modification_tag, "Version of the instance, as the Receptor gives it.");
+        .default_value(false)
+        .immutable();
+    f.field("modification_tag", &ActualLrpSpec::modification_tag,
+            "Version of the instance, as the Receptor gives it. Kept by the server.");
     f.rule(check_state).rule(check_address);
 }
 
@@ -132,6 +161,7 @@ Kind actual_lrp_kind() {
                     path_column("Instance", "spec.instance_guid", "Id of this instance.", 1),
                     number_column("Crashes", "spec.crash_count", "How often it has crashed.", 1)};
     kind.selectable_fields = {"spec.process_guid", "spec.domain", "spec.state", "spec.cell_id"};
+    kind.admit = admit;
     return kind;
 }
 

@@ -8,6 +8,7 @@ namespace fairlead::resource {
 
 struct PortMapping {
     std::int32_t container_port = 0, host_port = 0;
+    std::optional<std::int32_t> container_tls_proxy_port, host_tls_proxy_port;  // 0 or nothing: none
     bool operator==(const PortMapping&) const = default;
     static void describe(Fields<PortMapping>& f);
 };

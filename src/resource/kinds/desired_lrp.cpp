@@ -5,6 +5,7 @@
 
 #include <set>
 
+#include "json/exact.h"
 #include "resource/kinds/columns.h"
 #include "resource/kinds/rules.h"
 
@@ -30,11 +31,31 @@ void check_routes(const json::Object& spec, const json::Object*, Violations& vio
     const auto* routes = object_of(spec, "routes");
     if (routes == nullptr) return;
     std::size_t bytes = 0;
-    for (const auto& member : *routes) bytes += json::serialize(member.value()).size();
+    const auto* texts = object_of(spec, "routes_text");
+    for (const auto& member : *routes) {
+        const auto* written = texts != nullptr ? texts->if_contains(member.key()) : nullptr;
+        bytes += written != nullptr && written->is_string() ? written->get_string().size()
+                                                            : json::serialize(member.value()).size();
+    }
     if (bytes > max_lrp_routes_bytes) {
         violations.invalid("routes", text_value(fmt::format("{} bytes", bytes)),
                            fmt::format("the values of all providers together may have {} bytes", max_lrp_routes_bytes));
     }
+}
+
+void admit(json::Value& object, const json::Value* old, Violations& violations) {
+    const std::string guid(json::string_at(object, "spec.process_guid"));
+    if (!guid.empty()) check_lrp_name(object, old, desired_lrp_name(guid), violations);
+    if (auto* spec = json::find(object, "spec"); spec != nullptr && spec->is_object()) {
+        drop_stale_route_texts(spec->get_object());
+    }
+    stamp_modification(object, old);
+}
+
+void keep_text(json::Value& object, std::string_view body) {
+    auto* spec = json::find(object, "spec");
+    if (spec == nullptr || !spec->is_object() || !spec->get_object().contains("routes")) return;
+    keep_route_texts(spec->get_object(), json::text_at(json::text_at(body, "spec"), "routes"));
 }
 
 json::Value providers_cell(const json::Value& lrp, WallTime) {
@@ -58,7 +79,8 @@ void EnvironmentVariable::describe(Fields<EnvironmentVariable>& f) {
 void DesiredLrpSpec::describe(Fields<DesiredLrpSpec>& f) {
     f.name("DesiredLRPSpec")
         .doc("The process, its ports and its routes. Only instances, routes and annotation can change.");
-    f.field("process_guid", &DesiredLrpSpec::process_guid, "Id of the process, unique in Diego.")
+    f.field("process_guid", &DesiredLrpSpec::process_guid,
+            "Id of the process, unique in its namespace: the object is named after it.")
         .required()
         .length(1, 255)
         .pattern(process_guid_pattern)
@@ -95,6 +117,10 @@ void DesiredLrpSpec::describe(Fields<DesiredLrpSpec>& f) {
          "routes", &DesiredLrpSpec::routes,
          "What leads to the process, by provider (cf-router, skydns, ...). Kept as it is written, as JSON or as text.")
         .object();
+    f.field("routes_text", &DesiredLrpSpec::routes_text,
+            "Routes of providers as they were written, where JSON values do not say it all (1e3, repeated members, "
+            "escapes). Kept by the server, gone when the provider's routes change.")
+        .object();
     f.field("log_guid", &DesiredLrpSpec::log_guid, "Id that its log lines carry.").length(0, 255).immutable();
     f.field("log_source", &DesiredLrpSpec::log_source, "Source that its log lines carry.").length(0, 255).immutable();
     f.field("metrics_guid", &DesiredLrpSpec::metrics_guid, "Id that its metrics carry.").length(0, 255).immutable();
@@ -103,13 +129,31 @@ void DesiredLrpSpec::describe(Fields<DesiredLrpSpec>& f) {
     f.field("egress_rules", &DesiredLrpSpec::egress_rules, "What the process may connect to, in the Receptor's form.")
         .items(0, 1000)
         .immutable();
-    f.field("modification_tag", &DesiredLrpSpec::modification_tag, "Version of the LRP, as the Receptor gives it.");
+    f.field("modification_tag", &DesiredLrpSpec::modification_tag,
+            "Version of the LRP, as the Receptor gives it. Kept by the server.");
     f.rule(check_ports).rule(check_routes);
+}
+
+void DesiredLrpPort::describe(Fields<DesiredLrpPort>& f) {
+    f.name("DesiredLRPPort").doc("A port of a Router that leads to a port of the process.");
+    f.field("provider", &DesiredLrpPort::provider, "Provider of the route that asked for it.").required().length(1, 64);
+    f.field("protocol", &DesiredLrpPort::protocol, "tcp or udp.").required().one_of({"tcp", "udp"});
+    f.field("containerPort", &DesiredLrpPort::container_port, "Port of the process.").required().range(1, 65535);
+    f.field("incomingPort", &DesiredLrpPort::incoming_port, "Port of the router: asked for, or assigned.")
+        .required()
+        .range(1, 65535);
+    f.field("router", &DesiredLrpPort::router, "Name of the Router.").required().length(1, 253);
 }
 
 void DesiredLrpStatus::describe(Fields<DesiredLrpStatus>& f) {
     f.name("DesiredLRPStatus").doc("What became of the routes.");
-    f.field("conditions", &DesiredLrpStatus::conditions, "One per provider of routes.").keyed_by({"type"});
+    f.field("ports", &DesiredLrpStatus::ports, "Ports of Routers that lead to the process.")
+        .keyed_by({"router", "protocol", "incomingPort"});
+    f.field(
+         "conditions", &DesiredLrpStatus::conditions,
+         "One per provider of routes: CfRouter, TcpRouter, SkyDNS. Each says whether all of its routes are in force, "
+         "and if not, why.")
+        .keyed_by({"type"});
 }
 
 void DesiredLrp::describe(Fields<DesiredLrp>& f) {
@@ -138,6 +182,8 @@ Kind desired_lrp_kind() {
                     cell_column("Routes", "Providers that lead to it.", providers_cell),
                     age_column()};
     kind.selectable_fields = {"spec.process_guid", "spec.domain"};
+    kind.admit = admit;
+    kind.keep_text = keep_text;
     return kind;
 }
 

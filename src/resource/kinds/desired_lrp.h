@@ -24,7 +24,8 @@ struct DesiredLrpSpec {
     std::optional<std::int32_t> disk_mb, memory_mb, cpu_weight;
     std::optional<bool> privileged;
     std::vector<std::int32_t> ports;
-    json::Value routes;  // provider -> anything; never interpreted on write
+    json::Value routes;       // provider -> anything; never interpreted on write
+    json::Value routes_text;  // provider -> its text, where the value does not say it all (lrp.h)
     std::string log_guid, log_source, metrics_guid, annotation;
     std::vector<json::Value> egress_rules;
     std::optional<ModificationTag> modification_tag;
@@ -32,7 +33,17 @@ struct DesiredLrpSpec {
     static void describe(Fields<DesiredLrpSpec>& f);
 };
 
+// A port of a Router that leads to a port of the process (it has a PortLease).
+struct DesiredLrpPort {
+    std::string provider, protocol;
+    std::int32_t container_port = 0, incoming_port = 0;
+    std::string router;
+    bool operator==(const DesiredLrpPort&) const = default;
+    static void describe(Fields<DesiredLrpPort>& f);
+};
+
 struct DesiredLrpStatus {
+    std::vector<DesiredLrpPort> ports;
     std::vector<Condition> conditions;
     bool operator==(const DesiredLrpStatus&) const = default;
     static void describe(Fields<DesiredLrpStatus>& f);

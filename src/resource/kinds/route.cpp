@@ -3,10 +3,13 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
+#include <array>
 #include <set>
 
 #include "base/text.h"
 #include "resource/kinds/columns.h"
+#include "resource/kinds/router.h"
 #include "resource/kinds/rules.h"
 
 namespace fairlead::resource {
@@ -77,6 +80,14 @@ void check_tls(const json::Object& tls, const json::Object*, Violations& violati
         violations.invalid("destinationCACertificate", "redacted certificate data",
                            "edge termination does not support destination certificates");
     }
+    if (has(tls, "externalCertificate")) {
+        if (termination == "passthrough") {
+            violations.forbidden("externalCertificate", "passthrough termination does not support certificates");
+        }
+        for (const auto* field : {"certificate", "key"}) {
+            if (given(field)) violations.forbidden(field, "may not be set together with externalCertificate");
+        }
+    }
     if (termination != "passthrough" && given("certificate") != given("key") && !has(tls, "externalCertificate")) {
         violations.required(given("certificate") ? "key" : "certificate", "certificate and key belong together");
     }
@@ -105,16 +116,18 @@ std::string as_label(std::string_view name) {
     return label;
 }
 
-constexpr std::string_view bound_fields[] = {"phase", "dns", "router", "host"};
+constexpr std::string_view bound_fields[] = {"phase", "dns", "router", "host", "labelsMark"};
 
 void admit_new(json::Value& route, Violations& violations) {
     const auto* status = json::find(route, "status");
     const auto* members = status != nullptr ? status->if_object() : nullptr;
-    for (const auto field : bound_fields) {
+    const auto refuse = [&](std::string_view field) {
         if (members != nullptr && has(*members, field)) {
             violations.forbidden(fmt::format("status.{}", field), "is set by a RouteBinding, not on create");
         }
-    }
+    };
+    for (const auto field : bound_fields) refuse(field);
+    refuse("former");
     json::set_at(route, "status", json::Object{{"phase", "new"}});
 }
 
@@ -128,6 +141,50 @@ void derive_host(json::Value& route, Violations& violations) {
         return;
     }
     json::set_at(route, "status.host", text_value(host));
+}
+
+// The names that the route has from former routers follow spec.host too.
+void derive_former_hosts(json::Value& route, const json::Value& old) {
+    auto* former = json::find(route, "status.former");
+    if (former == nullptr || !former->is_array()) return;
+    if (final_host(route, "x") == final_host(old, "x")) return;
+    for (auto& entry : former->as_array()) {
+        json::set_at(entry, "host", text_value(final_host(route, json::string_at(entry, "dns"))));
+    }
+}
+
+// What was open may get its end; the rest of an entry is as the binding left it.
+bool same_former(const json::Value& before, const json::Value& after) {
+    if (json::equal(before, after)) return true;
+    if (!json::string_at(before, "until").empty()) return false;
+    auto open = after;
+    json::erase_at(open, "until");
+    return json::equal(before, open);
+}
+
+// Entries may go, one by one, when they are over; what is left stays as it was.
+void admit_former(json::Value& route, const json::Value& old, Violations& violations) {
+    const auto* before = json::find(old, "status.former");
+    const auto* after = json::find(route, "status.former");
+    if (after == nullptr || after->is_null()) {
+        if (before != nullptr) json::set_at(route, "status.former", *before);
+        return;
+    }
+    if (!after->is_array()) return;  // its type is wrong, and said so
+    if (after->as_array().empty()) return json::erase_at(route, "status.former");
+    static const json::Array none;
+    const auto& entries = before != nullptr && before->is_array() ? before->as_array() : none;
+    auto at = entries.begin();
+    for (const auto& entry : after->as_array()) {
+        at = std::find_if(at, entries.end(), [&](const json::Value& each) { return same_former(each, entry); });
+        if (at == entries.end()) {
+            return violations.invalid(
+                "status.former", *after,
+                "changes only by a RouteBinding; entries without until may get one, and those that are over "
+                "may be removed");
+        }
+        ++at;
+    }
 }
 
 // What a binding decided stays: left out means unchanged, anything else is refused.
@@ -145,7 +202,20 @@ void admit_changed(json::Value& route, const json::Value& old, Violations& viola
             kept = false;
         }
     }
-    if (kept) derive_host(route, violations);
+    admit_former(route, old, violations);
+    if (!kept) return;
+    derive_host(route, violations);
+    derive_former_hosts(route, old);
+}
+
+// What a router was allowed to serve was decided for a host, a path and a termination; with another one it has to be
+// decided again, and until then nobody serves it.
+void void_admission(json::Value& route, const json::Value& old) {
+    for (const auto* path : {"spec.host", "spec.subdomain", "spec.path", "spec.dnsType", "spec.tls.termination"}) {
+        if (json::string_at(route, path) == json::string_at(old, path)) continue;
+        if (json::find(old, "status.ingress") != nullptr) json::erase_at(route, "status.ingress");
+        return;
+    }
 }
 
 void admit_route(json::Value& route, const json::Value* old, Violations& violations) {
@@ -162,6 +232,7 @@ void admit_route(json::Value& route, const json::Value* old, Violations& violati
         admit_new(route, violations);
     } else {
         admit_changed(route, *old, violations);
+        void_admission(route, *old);
     }
 }
 
@@ -205,6 +276,28 @@ json::Value termination_cell(const json::Value& route, WallTime) {
     return text_value(termination);
 }
 
+// True, or in one word why not.
+json::Value serving_cell(const json::Value& route, WallTime) {
+    const auto condition = [](const json::Value* list, std::string_view type) -> const json::Value* {
+        if (list == nullptr || !list->is_array()) return nullptr;
+        for (const auto& each : list->as_array()) {
+            if (json::string_at(each, "type") == type) return &each;
+        }
+        return nullptr;
+    };
+    const auto* ingress = json::find(route, "status.ingress");
+    if (ingress != nullptr && ingress->is_array() && !ingress->as_array().empty()) {
+        const auto* admitted = condition(json::find(ingress->as_array().front(), "conditions"), "Admitted");
+        if (admitted != nullptr && json::string_at(*admitted, "status") == "False")
+            return text_value(json::string_at(*admitted, "reason"));
+    }
+    const auto* serving = condition(json::find(route, "status.conditions"), "Serving");
+    if (serving == nullptr) return "";
+    const auto status = json::string_at(*serving, "status");
+    const auto reason = json::string_at(*serving, "reason");
+    return text_value(status == "True" || reason.empty() ? status : reason);
+}
+
 }  // namespace
 
 std::string final_host(const json::Value& route, std::string_view dns) {
@@ -214,6 +307,35 @@ std::string final_host(const json::Value& route, std::string_view dns) {
     if (host.empty() && !subdomain.empty()) return fmt::format("{}.{}", subdomain, dns);
     const auto prefix = host.empty() ? as_label(json::string_at(route, "metadata.name")) : std::string(host);
     return fmt::format("{}-{}.{}", json::string_at(route, "metadata.namespace"), prefix, dns);
+}
+
+std::string labels_mark(const std::map<std::string, std::string>& labels) {
+    std::string text;
+    for (const auto& [key, value] : labels) text += fmt::format("{}={}\n", key, value);
+    return fmt::format("{:016x}", fnv1a(text));
+}
+
+bool awaits_router(const RouteStatus& status) {
+    static constexpr std::array<std::string_view, 5> reasons = {"Moving", "AdmissionPending", "NoRouter",
+                                                                "NoReadyInstance", "NotProgrammed"};
+    const auto serving = std::find_if(status.conditions.begin(), status.conditions.end(),
+                                      [](const auto& each) { return each.type == "Serving"; });
+    if (serving == status.conditions.end()) return true;
+    return serving->status != "True" && std::find(reasons.begin(), reasons.end(), serving->reason) != reasons.end();
+}
+
+bool serves_still(const RouteFormer& former, WallTime now) {
+    if (former.until.empty()) return true;
+    const auto until = from_rfc3339(former.until);
+    return until && now < *until;
+}
+
+std::string route_url(const Route& route, const RouterPorts* ports) {
+    const bool tls = route.spec.tls.has_value();
+    const std::int32_t usual = tls ? 443 : 80;
+    const auto port = ports == nullptr ? usual : tls ? ports->https : ports->http;
+    return fmt::format("{}://{}{}{}", tls ? "https" : "http", route.status.host,
+                       port == usual ? std::string() : fmt::format(":{}", port), route.spec.path);
 }
 
 void RouteTarget::describe(Fields<RouteTarget>& f) {
@@ -247,6 +369,8 @@ void RouteTls::describe(Fields<RouteTls>& f) {
     f.field("insecureEdgeTerminationPolicy", &RouteTls::insecure_edge_termination_policy,
             "What happens to plain HTTP: refused (None), served (Allow), or sent to HTTPS (Redirect).")
         .one_of({"None", "Allow", "Redirect"});
+    f.field("externalCertificate", &RouteTls::external_certificate,
+            "Secret of type kubernetes.io/tls in the route's namespace, instead of certificate and key.");
     f.rule(check_tls);
 }
 
@@ -285,13 +409,30 @@ void RouteIngress::describe(Fields<RouteIngress>& f) {
     f.field("conditions", &RouteIngress::conditions, "Admitted: whether the router serves the route.");
 }
 
+void RouteFormer::describe(Fields<RouteFormer>& f) {
+    f.name("RouteFormer").doc("A router that the route was moved away from.");
+    f.field("router", &RouteFormer::router, "Name of the router.").required().length(1, 253);
+    f.field("dns", &RouteFormer::dns, "DNS name of the router.").required().length(1, 253);
+    f.field("host", &RouteFormer::host, "The final name that the route had there.").required().length(1, 253);
+    f.field("until", &RouteFormer::until,
+            "Until when that router serves it; left out while the new router has still to begin.")
+        .format("date-time");
+}
+
 void RouteStatus::describe(Fields<RouteStatus>& f) {
-    f.name("RouteStatus").doc("Where the route was placed. phase, dns, host and router change only by a RouteBinding.");
+    f.name("RouteStatus")
+        .doc(
+            "Where the route was placed. phase, dns, host, router, labelsMark and former change only by a "
+            "RouteBinding.");
     f.keep_unknown();
     f.field("phase", &RouteStatus::phase, "new until a router is chosen, then scheduled.").one_of({"new", "scheduled"});
     f.field("dns", &RouteStatus::dns, "DNS name of the router that serves the route.").length(0, 253);
     f.field("host", &RouteStatus::host, "The final name that clients use.").length(0, 253);
     f.field("router", &RouteStatus::router, "Name of the Router that serves the route.").length(0, 253);
+    f.field("labelsMark", &RouteStatus::labels_mark,
+            "Tells whether the labels are those that the router was chosen by.")
+        .length(0, 32);
+    f.field("former", &RouteStatus::former, "Routers that the route was moved away from, the last first.").items(0, 8);
     f.field("ingress", &RouteStatus::ingress, "The same for readers of OpenShift's form: one entry per router.");
     f.field("conditions", &RouteStatus::conditions, "How far the route has come.").keyed_by({"type"});
 }
@@ -323,6 +464,7 @@ Kind route_kind() {
                     path_column("Wildcard", "spec.wildcardPolicy", "Whether hosts beside it are claimed."),
                     path_column("Phase", "status.phase", "new or scheduled."),
                     path_column("Router", "status.router", "Router that serves it."),
+                    cell_column("Serving", "True, or why it is not served.", serving_cell),
                     age_column(),
                     path_column("DNS-Type", "spec.dnsType", "Who owns the name.", 1),
                     path_column("DNS", "status.dns", "DNS name of the router.", 1)};

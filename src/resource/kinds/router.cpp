@@ -3,6 +3,7 @@
 
 #include <fmt/core.h>
 
+#include "base/port_ranges.h"
 #include "resource/kinds/columns.h"
 #include "resource/kinds/rules.h"
 #include "resource/selector.h"
@@ -36,11 +37,73 @@ void check_addresses(const json::Object& spec, const json::Object*, Violations& 
     check_each(spec, "addresses", broken_address_rule, violations);
 }
 
+void check_name_server(const json::Object& server, const json::Object*, Violations& violations) {
+    if (const auto broken = broken_host_rule(text_of(server, "name"))) {
+        violations.invalid("name", server.at("name"), *broken);
+    }
+    const auto* addresses = list_of(server, "addresses");
+    for (std::size_t i = 0; addresses != nullptr && i < addresses->size(); ++i) {
+        if (!is_ip(text((*addresses)[i]))) {
+            violations.invalid(indexed("addresses", i, ""), (*addresses)[i], "must be an IP address");
+        }
+    }
+}
+
 void check_ports(const json::Object& ports, const json::Object*, Violations& violations) {
     const auto http = int_of(ports, "http");
     const auto https = int_of(ports, "https");
     if (http && https && *http == *https) {
         violations.invalid("https", ports.at("https"), "must differ from http: one port speaks one protocol");
+    }
+}
+
+// HAProxy reads a page into one buffer of 16 KiB, of which 1 KiB is for the headers.
+constexpr std::size_t max_page_bytes = 15 * 1024;
+
+void check_error_pages(const json::Object& spec, const json::Object*, Violations& violations) {
+    const auto* pages = object_of(spec, "errorPages");
+    if (pages == nullptr) return;
+    for (const auto& page : *pages) {
+        const std::string code(page.key());
+        const auto field = fmt::format("errorPages[{}]", code);
+        if (code != "404" && code != "503") violations.invalid(field, text_value(code), "must be 404 or 503");
+        if (text(page.value()).size() > max_page_bytes) {
+            violations.invalid(field, text_value(fmt::format("{} bytes", text(page.value()).size())),
+                               fmt::format("must have at most {} bytes", max_page_bytes));
+        }
+    }
+}
+
+void check_default_certificate(const json::Object& spec, const json::Object*, Violations& violations) {
+    const auto secret = text_of(spec, "defaultCertificate");
+    if (secret.empty()) return;
+    const auto slash = secret.find('/');
+    if (slash == std::string_view::npos || slash == 0 || slash + 1 == secret.size() ||
+        secret.find('/', slash + 1) != std::string_view::npos) {
+        violations.invalid("defaultCertificate", spec.at("defaultCertificate"), "must be namespace/name of a Secret");
+    }
+}
+
+void check_reservable(const json::Object& reservable, const json::Object*, Violations& violations) {
+    for (const auto* transport : {"tcp", "udp"}) {
+        const auto ranges = PortRanges::parse(text_of(reservable, transport));
+        if (!ranges) violations.invalid(transport, reservable.at(transport), ranges.error().text());
+    }
+}
+
+// A port speaks HTTP or belongs to an LRP, never both. UDP has no HTTP of ours.
+void check_reservable_apart(const json::Object& spec, const json::Object*, Violations& violations) {
+    const auto* reservable = object_of(spec, "reservablePorts");
+    const auto* ports = object_of(spec, "ports");
+    if (reservable == nullptr || ports == nullptr) return;
+    const auto tcp = PortRanges::parse(text_of(*reservable, "tcp"));
+    if (!tcp) return;  // check_reservable says so already
+    for (const auto* use : {"http", "https"}) {
+        const auto port = int_of(*ports, use);
+        if (port && tcp->contains(static_cast<std::uint16_t>(*port))) {
+            violations.invalid("reservablePorts.tcp", reservable->at("tcp"),
+                               fmt::format("must not contain {}, which is the router's {} port", *port, use));
+        }
     }
 }
 
@@ -77,6 +140,27 @@ void RouterStrategy::describe(Fields<RouterStrategy>& f) {
     f.field("parameters", &RouterStrategy::parameters, "Settings that the strategy understands.");
 }
 
+void RouterNameServer::describe(Fields<RouterNameServer>& f) {
+    f.name("RouterNameServer").doc("A server that answers for the router's zone.");
+    f.field("name", &RouterNameServer::name, "Its name.").required().length(1, 253);
+    f.field("addresses", &RouterNameServer::addresses, "Its addresses, if its name lies inside the zone.").items(0, 16);
+    f.rule(check_name_server);
+}
+
+void RouterReservablePorts::describe(Fields<RouterReservablePorts>& f) {
+    f.name("RouterReservablePorts")
+        .doc(
+            "Ports of the router that are leased to LRPs: a comma list of ports and ranges (62000-62099,1024), each "
+            "between 1024 and 65535, none twice, at most 4096 per protocol.");
+    f.field("tcp", &RouterReservablePorts::tcp, "For TCP; must not contain the router's own ports.").length(0, 65536);
+    f.field("udp", &RouterReservablePorts::udp, "For UDP.").length(0, 65536);
+    f.field("graceSeconds", &RouterReservablePorts::grace_seconds,
+            "How long a port that its LRP wants no more is kept for it before another can have it.")
+        .range(0, 604'800)
+        .default_value(300);
+    f.rule(check_reservable);
+}
+
 void RouterSpec::describe(Fields<RouterSpec>& f) {
     f.name("RouterSpec").doc("The router's name in DNS, the routes it takes, and its instances.");
     f.field("description", &RouterSpec::description, "What the router is for.").length(0, 1024);
@@ -104,22 +188,60 @@ void RouterSpec::describe(Fields<RouterSpec>& f) {
         .range(0, 1'000'000);
     f.field("drain", &RouterSpec::drain, "If true, the router takes no new routes and its routes are moved away.")
         .default_value(false);
-    f.rule(check_dns).rule(check_label).rule(check_addresses);
+    f.field(
+         "nameServers", &RouterSpec::name_servers,
+         "Name servers of the router's zone, with their addresses where their names lie inside it; the server's own if "
+         "left out.")
+        .items(0, 13)
+        .keyed_by({"name"});
+    f.field("wildcardPolicy", &RouterSpec::wildcard_policy,
+            "Whether routes may claim every host beside theirs (wildcardPolicy Subdomain).")
+        .one_of({"WildcardsDisallowed", "WildcardsAllowed"})
+        .default_value("WildcardsDisallowed");
+    f.field(
+         "namespaceOwnership", &RouterSpec::namespace_ownership,
+         "Strict: the namespace of the oldest route on a host has it with all its paths. InterNamespaceAllowed: each "
+         "host and path is the oldest route's.")
+        .one_of({"Strict", "InterNamespaceAllowed"})
+        .default_value("Strict");
+    f.field("proxyProtocol", &RouterSpec::proxy_protocol,
+            "If true, clients (a load balancer in front) send the PROXY protocol on both ports.")
+        .default_value(false);
+    f.field("defaultCertificate", &RouterSpec::default_certificate,
+            "Secret of type kubernetes.io/tls, as namespace/name, for hosts without a certificate of their own.")
+        .length(0, 317);
+    f.field("errorPages", &RouterSpec::error_pages,
+            "HTML for requests that no route answers (404) and routes without a working endpoint (503).");
+    f.field("reservablePorts", &RouterSpec::reservable_ports,
+            "Ports that LRPs can be reached at by TCP or UDP. What is taken out here stays leased to those that have "
+            "it.");
+    f.rule(check_dns).rule(check_label).rule(check_addresses).rule(check_error_pages).rule(check_default_certificate);
+    f.rule(check_reservable_apart);
 }
 
-void RouterInstance::describe(Fields<RouterInstance>& f) {
-    f.name("RouterInstance").doc("One process that serves for the router.");
-    f.field("name", &RouterInstance::name, "Name of the instance.").required().length(1, 253);
-    f.field("address", &RouterInstance::address, "Where clients reach it.").length(0, 253);
-    f.field("lastSeen", &RouterInstance::last_seen, "When it last reported.").format("date-time");
-    f.field("ready", &RouterInstance::ready, "Whether it serves.").required();
+void RouterMember::describe(Fields<RouterMember>& f) {
+    f.name("RouterMember").doc("One process that serves for the router.");
+    f.field("name", &RouterMember::name, "Name of the instance.").required().length(1, 253);
+    f.field("address", &RouterMember::address, "Where clients reach it.").length(0, 253);
+    f.field("lastSeen", &RouterMember::last_seen, "When it last reported.").format("date-time");
+    f.field("ready", &RouterMember::ready, "Whether it serves.").required();
+    f.field(
+         "active", &RouterMember::active,
+         "Whether the names of the router lead clients to it: all ready ones, or with ActivePassive the one that has "
+         "the work. When none is ready, names lead on.")
+        .default_value(false);
+    f.field("message", &RouterMember::message, "Why it does not.").length(0, 1024);
 }
 
 void RouterStatus::describe(Fields<RouterStatus>& f) {
     f.name("RouterStatus").doc("State of the router.");
     f.field("instances", &RouterStatus::instances, "Instances that have registered or are listed.").keyed_by({"name"});
     f.field("routes", &RouterStatus::routes, "How many routes are placed here.").minimum(0);
-    f.field("conditions", &RouterStatus::conditions, "Ready: whether any instance serves.").keyed_by({"type"});
+    f.field("conditions", &RouterStatus::conditions,
+            "Ready: whether any instance serves. ZoneReady: whether the router's names are in DNS. Drained: whether "
+            "nothing is "
+            "left here of what spec.drain moves away.")
+        .keyed_by({"type"});
 }
 
 void Router::describe(Fields<Router>& f) {

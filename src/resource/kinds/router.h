@@ -18,6 +18,21 @@ struct RouterStrategy {
     static void describe(Fields<RouterStrategy>& f);
 };
 
+struct RouterNameServer {
+    std::string name;
+    std::vector<std::string> addresses;
+    bool operator==(const RouterNameServer&) const = default;
+    static void describe(Fields<RouterNameServer>& f);
+};
+
+// Ports that Fairlead may lease to LRPs, in the form of PortRanges (base/port_ranges.h).
+struct RouterReservablePorts {
+    std::string tcp, udp;
+    std::int32_t grace_seconds = 300;
+    bool operator==(const RouterReservablePorts&) const = default;
+    static void describe(Fields<RouterReservablePorts>& f);
+};
+
 struct RouterSpec {
     std::string description, dns, label;
     std::optional<LabelSelector> selector;
@@ -27,19 +42,27 @@ struct RouterSpec {
     RouterPorts ports;
     std::optional<std::int32_t> capacity;
     bool drain = false;
+    std::vector<RouterNameServer> name_servers;
+    std::string wildcard_policy, namespace_ownership;
+    bool proxy_protocol = false;
+    std::string default_certificate;                 // "namespace/name" of a Secret
+    std::map<std::string, std::string> error_pages;  // "404", "503": HTML
+    std::optional<RouterReservablePorts> reservable_ports;
     bool operator==(const RouterSpec&) const = default;
     static void describe(Fields<RouterSpec>& f);
 };
 
-struct RouterInstance {
-    std::string name, address, last_seen;
+// One instance, as the status of its Router tells it; what registers by itself is a RouterInstance.
+struct RouterMember {
+    std::string name, address, last_seen, message;
     bool ready = false;
-    bool operator==(const RouterInstance&) const = default;
-    static void describe(Fields<RouterInstance>& f);
+    bool active = false;  // the router's names lead to it
+    bool operator==(const RouterMember&) const = default;
+    static void describe(Fields<RouterMember>& f);
 };
 
 struct RouterStatus {
-    std::vector<RouterInstance> instances;
+    std::vector<RouterMember> instances;
     std::optional<std::int32_t> routes;
     std::vector<Condition> conditions;
     bool operator==(const RouterStatus&) const = default;

@@ -1,4 +1,5 @@
-// Checks and look-ups that the rules of several kinds share. Pure functions; used by the files of this folder only.
+// Checks and look-ups that the rules of several kinds share. Pure functions; used by the files of this folder and by
+// the Receptor API.
 #pragma once
 
 #include <optional>

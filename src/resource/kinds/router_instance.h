@@ -1,0 +1,47 @@
+// fairlead.dev/v1 RouterInstance: one process that serves for a Router, as it reports itself. Written by its agent
+// alone (src/router); what it comes to is in the status of the Router.
+#pragma once
+
+#include "resource/meta.h"
+
+namespace fairlead::resource {
+
+struct RouterInstanceSpec {
+    std::string router, address, probe;
+    bool operator==(const RouterInstanceSpec&) const = default;
+    static void describe(Fields<RouterInstanceSpec>& f);
+};
+
+// A route that the instance cannot serve.
+struct RouterInstanceProblem {
+    std::string route, reason, message;
+    bool operator==(const RouterInstanceProblem&) const = default;
+    static void describe(Fields<RouterInstanceProblem>& f);
+};
+
+struct RouterInstanceStatus {
+    std::string renew_time;
+    std::optional<std::int32_t> lease_duration_seconds;
+    bool ready = false;
+    std::string message;
+    std::optional<std::int64_t> programmed;  // revision
+    std::optional<std::int32_t> routes;
+    std::vector<RouterInstanceProblem> problems;
+    std::optional<std::int32_t> problem_routes;
+    std::string proxy;
+    std::optional<std::int64_t> reloads;
+    bool operator==(const RouterInstanceStatus&) const = default;
+    static void describe(Fields<RouterInstanceStatus>& f);
+};
+
+struct RouterInstance {
+    ObjectMeta metadata;
+    RouterInstanceSpec spec;
+    RouterInstanceStatus status;
+    bool operator==(const RouterInstance&) const = default;
+    static void describe(Fields<RouterInstance>& f);
+};
+
+Kind router_instance_kind();
+
+}  // namespace fairlead::resource
