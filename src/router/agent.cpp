@@ -1,0 +1,420 @@
+#include "router/agent.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <deque>
+#include <map>
+#include <mutex>
+#include <set>
+
+#include "base/log.h"
+#include "base/metrics.h"
+#include "base/text.h"
+#include "health/monitor.h"
+#include "route/table.h"
+#include "router/certificate_memory.h"
+#include "router/follow.h"
+#include "router/lrp_share.h"
+#include "router/lrp_source.h"
+#include "router/member_checks.h"
+#include "router/reporter.h"
+#include "router/route_figures.h"
+#include "router/source.h"
+#include "router/union.h"
+
+namespace fairlead::router {
+
+namespace {
+
+constexpr std::string_view owner_prefix = "route/";
+
+// "route/shop/cart" -> "shop/cart"
+std::string key_of_owner(const std::string& owner) {
+    return owner.starts_with(owner_prefix) ? owner.substr(owner_prefix.size()) : owner;
+}
+
+std::string owner_of_key(const std::string& key) { return fmt::format("{}{}", owner_prefix, key); }
+
+resource::RouterInstanceProblem problem_of(const std::string& key, const std::vector<route::Problem>& problems,
+                                           const std::string& of_proxy) {
+    resource::RouterInstanceProblem out;
+    out.route = key;
+    for (const auto& problem : problems) {
+        if (out.reason.empty()) out.reason = problem.reason;
+        out.message += (out.message.empty() ? "" : "; ") + problem.message;
+    }
+    if (!of_proxy.empty()) {
+        out.reason = "ProxyRefuses";  // whatever else there is: it is not in force
+        out.message += (out.message.empty() ? "" : "; ") + of_proxy;
+    }
+    return out;
+}
+
+}  // namespace
+
+struct Agent::Impl {
+    // What was handed to the driver, and is not known to be in force.
+    struct Pending {
+        std::uint64_t version = 0;
+        std::int64_t revision = 0;  // of the Routes that it was made from
+        bool own = false;           // a Route of ours was among the changes
+    };
+
+    Impl(AgentOptions options_, const AgentParts& parts_)
+        : options(std::move(options_)),
+          parts(parts_),
+          source(options.router, parts.link, parts.clock, parts.random, parts.log, parts.wake),
+          lrps(options.router, parts.link, parts.clock, parts.random, parts.log, parts.wake),
+          checks(parts.monitor),
+          reporter({.instance = options.instance,
+                    .spec = {.router = options.router, .address = options.address, .probe = options.probe},
+                    .lease = options.lease},
+                   parts.link, parts.clock, parts.random, parts.log, parts.wake),
+          lrp_share(
+              lrps, table, checks, [this](std::string_view key) { return source.secret(key); }, parts.log,
+              parts.metrics),
+          changes(parts.metrics.counter("fairlead_router_changes_total",
+                                        "Routes whose part of the proxy's table was made anew.")),
+          batches(parts.metrics.counter("fairlead_router_batches_total", "Changes handed to the proxy, each of many.")),
+          problem_gauge(parts.metrics.gauge("fairlead_router_problem_routes",
+                                            "Routes that are not served, or not whole; see the RouterInstance.")),
+          route_gauge(parts.metrics.gauge("fairlead_router_served_routes", "Routes that this instance serves.")),
+          down_gauge(parts.metrics.gauge("fairlead_router_members_down", "Members that checks have found down.")),
+          figures(parts.metrics.collect_with([this] { return route_figures(parts.driver.figures(), shown()); })) {
+        // Versions grow, also over restarts: the proxy that we may find still has the last one of our predecessor.
+        const auto since = parts.clock.now().time_since_epoch();
+        const auto found = parts.driver.progress();
+        adopted = found.up && found.inherited;
+        const auto by_time = std::chrono::duration_cast<std::chrono::microseconds>(since).count();
+        version = std::max(static_cast<std::uint64_t>(by_time), found.programmed);
+        parts.driver.on_progress(parts.wake);
+        parts.monitor.on_news(parts.wake);
+    }
+    ~Impl() {
+        parts.driver.on_progress({});
+        parts.monitor.on_news({});
+    }
+    Impl(const Impl&) = delete;
+    Impl& operator=(const Impl&) = delete;
+
+    Step step();
+    void expire(WallTime now);
+    // How many members have failed their checks, if it is all of them; they get requests all the same.
+    [[nodiscard]] std::size_t all_down(const std::string& key, const route::Part& part) const;
+    traffic::TableDiff remake(const std::set<std::string>& keys, WallTime now);
+    traffic::TableDiff remake(const std::string& key, WallTime now);
+    void follow_lrps(traffic::TableDiff& change, WallTime now);
+    [[nodiscard]] std::string read_problem() const;
+    void hand_over(traffic::TableDiff change, bool own);
+    void take_progress(const proxy::Progress& progress);
+    [[nodiscard]] Report report(const proxy::Progress& progress) const;
+    void publish(const Report& made);
+    [[nodiscard]] ShownProgress shown() const {
+        const std::lock_guard lock(mutex);
+        return shown_progress;
+    }
+
+    AgentOptions options;
+    AgentParts parts;
+    Source source;
+    LrpSource lrps;
+    MemberChecks checks;
+    Reporter reporter;
+    Union table;
+    LrpShare lrp_share;  // in the table, after the Routes
+    CertificateMemory certificates;
+    std::map<std::string, std::vector<route::Problem>> problems;  // by route, none empty
+    std::set<std::pair<WallTime, std::string>> ends;              // when a route is no longer ours
+    std::map<std::string, WallTime> end_of;
+    bool started = false;
+    bool adopted = false;  // the proxy serves what a predecessor left there
+    std::uint64_t version = 0, first_version = 0;
+    std::deque<Pending> pending;
+    std::optional<std::int64_t> programmed, own_programmed;
+    Counter changes, batches;
+    Gauge problem_gauge, route_gauge, down_gauge;
+
+    mutable std::mutex mutex;  // of what other threads ask for
+    bool leaving = false, left = false, is_ready = false;
+    std::string why, notice;
+    std::optional<RouterFacts> facts;
+    ShownProgress shown_progress;
+    Metrics::Collecting figures;  // last: it asks for the rest
+};
+
+// Routes that were moved away are ours until a time.
+void Agent::Impl::expire(WallTime now) {
+    while (!ends.empty() && ends.begin()->first <= now) {
+        source.touch(ends.begin()->second);
+        end_of.erase(ends.begin()->second);
+        ends.erase(ends.begin());
+    }
+}
+
+std::size_t Agent::Impl::all_down(const std::string& key, const route::Part& part) const {
+    std::size_t count = 0;
+    for (const auto& [name, pool] : part.table.pools) {
+        for (const auto& member : pool.members) {
+            if (member.weight == 0) continue;
+            if (!checks.down(key, member.address, member.port)) return 0;
+            ++count;
+        }
+    }
+    return count;
+}
+
+traffic::TableDiff Agent::Impl::remake(const std::string& key, WallTime now) {
+    const auto owner = owner_of_key(key);
+    if (const auto held = end_of.find(key); held != end_of.end()) {
+        ends.erase({held->second, key});
+        end_of.erase(held);
+    }
+    const auto* route = source.route(key);
+    if (route == nullptr) {
+        problems.erase(key);
+        certificates.forget(key);
+        checks.follow(key, nullptr);
+        return table.set(owner, {}, {});
+    }
+    route::World world;
+    world.service = [this](std::string_view name) { return source.service(name); };
+    world.endpoints = [this](std::string_view name) { return source.endpoints(name); };
+    world.secret = [this](std::string_view name) { return source.secret(name); };
+    world.state = [this, &key](std::string_view address, std::uint16_t port) {
+        return checks.down(key, address, port) ? traffic::MemberState::down : traffic::MemberState::ready;
+    };
+    world.certificate = [this, &key](auto certificate, auto private_key, auto chain) {
+        return certificates.parse(key, certificate, private_key, chain);
+    };
+    world.now = now;
+    auto part = route::part_of(*route, options.router, world);
+    checks.follow(key, &part);
+    // Last: it is served, and what keeps it from being so comes first.
+    if (const auto down = all_down(key, part); down > 0) {
+        part.problems.push_back({"AllEndpointsFail", fmt::format("all {} endpoints fail their checks", down)});
+    }
+    if (part.problems.empty()) {
+        problems.erase(key);
+    } else {
+        problems[key] = std::move(part.problems);
+    }
+    for (const auto& former : route->status.former) {
+        const auto until = from_rfc3339(former.until);
+        if (former.router != options.router || route->status.router == options.router || !until || *until <= now) {
+            continue;
+        }
+        ends.emplace(*until, key);
+        end_of[key] = *until;
+    }
+    return table.set(owner, {route->metadata.creation_timestamp, route->metadata.uid}, std::move(part.table));
+}
+
+traffic::TableDiff Agent::Impl::remake(const std::set<std::string>& keys, WallTime now) {
+    traffic::TableDiff all;
+    for (const auto& key : keys) {
+        auto change = remake(key, now);
+        if (started) traffic::merge(all, std::move(change));  // else the whole table follows
+    }
+    changes.add(static_cast<double>(keys.size()));
+    return all;
+}
+
+// After the Routes: what they leave to LRPs, and what they take from them, belongs to the same change.
+void Agent::Impl::follow_lrps(traffic::TableDiff& change, WallTime now) {
+    for (const auto& secret : source.take_changed_secrets()) lrp_share.touch_secret(secret);
+    if (const auto* router = source.router()) {
+        lrp_share.set_strict(router->spec.namespace_ownership != "InterNamespaceAllowed");
+    }
+    auto of_lrps = lrp_share.follow(change, now);
+    if (started) traffic::merge(change, std::move(of_lrps));  // else the whole table follows
+}
+
+// Why something cannot be read now; empty: all is well.
+std::string Agent::Impl::read_problem() const {
+    auto problem = source.problem();
+    return problem.empty() ? lrps.problem() : problem;
+}
+
+void Agent::Impl::hand_over(traffic::TableDiff change, bool own) {
+    const auto revision = source.revision().value_or(0);
+    if (!started) {
+        first_version = ++version;
+        started = true;
+        parts.driver.reset(table.whole(), version);
+        pending.push_back({version, revision, true});
+        return;
+    }
+    if (!change.empty()) {
+        batches.add();
+        parts.driver.change(std::move(change), ++version);
+        pending.push_back({version, revision, own});
+    } else if (!pending.empty()) {
+        // Nothing to do for it, but it counts only when what came before is in force.
+        pending.back().revision = revision;
+        pending.back().own = pending.back().own || own;
+    } else {
+        programmed = revision;
+        if (own) own_programmed = revision;
+    }
+}
+
+void Agent::Impl::take_progress(const proxy::Progress& progress) {
+    while (!pending.empty() && pending.front().version <= progress.programmed) {
+        programmed = pending.front().revision;
+        if (pending.front().own) own_programmed = programmed;
+        pending.pop_front();
+    }
+}
+
+Report Agent::Impl::report(const proxy::Progress& progress) const {
+    Report made;
+    made.routes = table.owners() - lrp_share.owners();
+    made.programmed = programmed;
+    made.urgent = own_programmed;
+    made.proxy = options.proxy;
+    made.reloads = progress.reloads;
+    const bool serves = started && progress.up && (adopted || progress.programmed >= first_version);
+    {
+        const std::lock_guard lock(mutex);
+        made.ready = serves && !leaving;
+        if (leaving) made.message = "leaving";
+    }
+    if (made.message.empty() && !serves) {
+        made.message = !started ? read_problem() : progress.trouble;
+        if (made.message.empty()) made.message = !started ? "reading the routes" : "the proxy is not up yet";
+    }
+    if (made.message.empty()) made.message = progress.trouble;
+    if (made.message.empty()) {
+        const std::lock_guard lock(mutex);
+        made.message = notice;
+    }
+    if (made.message.empty()) made.message = lrp_share.problem(progress.problems);
+    std::set<std::string> keys;
+    for (const auto& [key, said] : problems) keys.insert(key);
+    for (const auto& [owner, said] : progress.problems) {
+        if (!LrpShare::owns(owner)) keys.insert(key_of_owner(owner));
+    }
+    made.problem_routes = keys.size();
+    made.problems.reserve(std::min(keys.size(), max_problems));
+    for (const auto& key : keys) {
+        if (made.problems.size() == max_problems) break;
+        const auto own = problems.find(key);
+        const auto of_proxy = progress.problems.find(owner_of_key(key));
+        made.problems.push_back(problem_of(key, own != problems.end() ? own->second : std::vector<route::Problem>(),
+                                           of_proxy != progress.problems.end() ? of_proxy->second : std::string()));
+    }
+    return made;
+}
+
+// For other threads, and for people.
+void Agent::Impl::publish(const Report& made) {
+    std::optional<RouterFacts> now;
+    if (const auto* router = source.router(); router != nullptr && started) {
+        now = RouterFacts{router->spec, std::nullopt};
+        if (!router->spec.default_certificate.empty()) {
+            if (const auto* secret = source.secret(router->spec.default_certificate))
+                now->default_certificate = *secret;
+        }
+    }
+    auto problem = made.ready ? read_problem() : made.message;
+    if (problem.empty()) problem = reporter.problem();
+    const auto& told = reporter.told();
+    const std::lock_guard lock(mutex);
+    if (made.ready != is_ready) {
+        parts.log.info(made.ready ? "router serves" : "router does not serve", {{"router", options.router},
+                                                                                {"instance", options.instance},
+                                                                                {"routes", made.routes},
+                                                                                {"why", made.message}});
+    }
+    is_ready = made.ready;
+    why = std::move(problem);
+    facts = std::move(now);
+    left = leaving && told && !told->ready;
+    shown_progress = {.programmed = programmed.value_or(0), .waiting = pending.size()};
+}
+
+Step Agent::Impl::step() {
+    auto step = source.step();
+    sooner(step, lrps.step());
+    if (!started && !(source.listed() && lrps.listed())) {
+        // What our predecessor left in the proxy goes on until all is known: half of a table would take routes away.
+        const auto progress = parts.driver.progress();
+        const auto made = report(progress);
+        // While the proxy serves, what our predecessor said of it counts on, until its lease ends.
+        if (!adopted || !progress.up) {
+            sooner(step, {.more = false, .due = reporter.step(made).due});
+        }
+        publish(made);
+        return step;
+    }
+    const auto now = parts.clock.now();
+    expire(now);
+    for (const auto& key : checks.take_news()) {
+        if (!lrp_share.touch_check(key)) source.touch(key);
+    }
+    const bool own = source.take_own_change();
+    auto change = remake(source.take_touched(), now);
+    follow_lrps(change, now);
+    hand_over(std::move(change), own);
+    const auto progress = parts.driver.progress();
+    take_progress(progress);
+    const auto made = report(progress);
+    const auto reported = reporter.step(made);
+    publish(made);
+    problem_gauge.set(static_cast<double>(made.problem_routes));
+    route_gauge.set(static_cast<double>(made.routes));
+    down_gauge.set(static_cast<double>(checks.down_members()));
+    lrp_share.show(progress.problems);
+    sooner(step, reported);
+    if (!ends.empty()) {
+        const auto end =
+            parts.clock.monotonic() + std::chrono::duration_cast<MonotonicTime::duration>(ends.begin()->first - now);
+        if (!step.due || end < *step.due) step.due = end;
+    }
+    return step;
+}
+
+Agent::Agent(AgentOptions options, const AgentParts& parts)
+    : impl_(std::make_unique<Impl>(std::move(options), parts)) {}
+
+Agent::~Agent() = default;
+
+Step Agent::step() { return impl_->step(); }
+
+bool Agent::leave() {
+    bool done = false;
+    {
+        const std::lock_guard lock(impl_->mutex);
+        impl_->leaving = true;
+        done = impl_->left;
+    }
+    if (!done) impl_->parts.wake();
+    return done;
+}
+
+void Agent::set_notice(std::string text) {
+    {
+        const std::lock_guard lock(impl_->mutex);
+        if (impl_->notice == text) return;
+        impl_->notice = std::move(text);
+    }
+    impl_->parts.wake();
+}
+
+bool Agent::ready() const {
+    const std::lock_guard lock(impl_->mutex);
+    return impl_->is_ready;
+}
+
+std::string Agent::problem() const {
+    const std::lock_guard lock(impl_->mutex);
+    return impl_->why;
+}
+
+std::optional<RouterFacts> Agent::router() const {
+    const std::lock_guard lock(impl_->mutex);
+    return impl_->facts;
+}
+
+}  // namespace fairlead::router

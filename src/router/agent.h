@@ -1,0 +1,76 @@
+// One instance of a Router: follows the API (its Routes, and Services, Endpoints and Secrets), keeps the proxy's table
+// in step, checks the members, and reports as a RouterInstance. It goes on serving what it knows while the API is away.
+// Used by `fairlead router` and by the role `router` of `fairlead serve`.
+//
+// Threads: step() on one (a StepThread, or the simulator's); the rest from any.
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "base/clock.h"
+#include "base/fwd.h"
+#include "base/step_thread.h"
+#include "cluster/link.h"
+#include "health/fwd.h"
+#include "proxy/driver.h"
+#include "resource/kinds/router.h"
+#include "resource/kinds/secret.h"
+
+namespace fairlead::router {
+
+struct AgentOptions {
+    std::string router;              // name of the Router
+    std::string instance;            // name of this instance; unique among all
+    std::string address;             // where clients reach it
+    std::string probe;               // where /healthz answers: "10.0.0.5:1936"
+    std::string proxy;               // "HAProxy 2.6.12", for people
+    std::chrono::seconds lease{15};  // counts as gone when it has not reported for so long
+};
+
+struct AgentParts {
+    cluster::Link& link;  // to our own API
+    proxy::Driver& driver;
+    health::Monitor& monitor;  // of members
+    const Clock& clock;
+    Random& random;
+    Log& log;
+    Metrics& metrics;
+    std::function<void()> wake;  // from any thread: step() has something to do
+};
+
+// The Router as it is now, and what its default certificate is made of.
+struct RouterFacts {
+    resource::RouterSpec spec;
+    std::optional<resource::Secret> default_certificate;
+    bool operator==(const RouterFacts&) const = default;
+};
+
+class Agent {
+public:
+    Agent(AgentOptions options, const AgentParts& parts);
+    ~Agent();
+    Agent(const Agent&) = delete;
+    Agent& operator=(const Agent&) = delete;
+
+    Step step();
+    // Reports that it goes, so that DNS leads nobody here any more. True: the report was taken. Asked again until then.
+    [[nodiscard]] bool leave();
+    // What whoever made the driver has to say though it serves; told as the instance's message. Empty: nothing.
+    void set_notice(std::string text);
+    // It has read everything and its proxy serves it.
+    [[nodiscard]] bool ready() const;
+    // Why it is not ready, or what it cannot do; empty: all is well.
+    [[nodiscard]] std::string problem() const;
+    // Nothing until it was read, or when the Router is gone. Whoever made the driver compares.
+    [[nodiscard]] std::optional<RouterFacts> router() const;
+
+private:
+    struct Impl;
+    std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace fairlead::router

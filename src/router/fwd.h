@@ -1,0 +1,8 @@
+// Names of this layer for headers that only pass references on.
+#pragma once
+
+namespace fairlead::router {
+
+class Agent;
+
+}  // namespace fairlead::router

@@ -1,0 +1,443 @@
+#include "router_role.h"
+
+#include <fmt/core.h>
+#include <netdb.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+
+#include "base/files.h"
+#include "base/log.h"
+#include "base/text.h"
+#include "cluster/http_link.h"
+#include "json/value.h"
+#include "net/handles.h"
+#include "net/tcp_client.h"
+#include "proxy/joined.h"
+#include "resource/describe.h"
+#include "route/certificate.h"
+
+namespace fairlead {
+
+namespace {
+
+constexpr std::size_t api_connections = 16;  // five watches, a report, and room
+constexpr std::size_t probe_connections = 256;
+constexpr std::chrono::seconds ask_within{10}, between_questions{1}, between_starts{5}, leave_within{3};
+constexpr std::chrono::milliseconds look_again{200};
+// An old worker of nginx passes no answers on any more.
+constexpr std::chrono::seconds udp_drain{1};
+constexpr const char* memory_file = "router.json";
+
+// Members are addresses, never names.
+void no_names(const std::string& host, const std::function<void(Result<std::vector<std::string>>)>& found) {
+    found(fail(Errc::not_found, host + " is no address"));
+}
+
+// The address from which this machine reaches the API: the best guess at how others reach this machine.
+std::string own_address(const std::string& server) {
+    const auto scheme = server.find("://");
+    auto rest = server.substr(scheme == std::string::npos ? 0 : scheme + 3);
+    rest = rest.substr(0, rest.find('/'));
+    if (rest.rfind(':') == std::string::npos || rest.ends_with(']')) rest += ":443";
+    const auto to = net::parse_host_port(rest);
+    if (!to) return "127.0.0.1";
+    addrinfo hints{};
+    hints.ai_socktype = SOCK_DGRAM;
+    addrinfo* found = nullptr;
+    if (::getaddrinfo(to->host.c_str(), fmt::format("{}", to->port).c_str(), &hints, &found) != 0) return "127.0.0.1";
+    const std::unique_ptr<addrinfo, decltype(&::freeaddrinfo)> addresses(found, &::freeaddrinfo);
+    for (const auto* each = addresses.get(); each != nullptr; each = each->ai_next) {
+        const net::Fd socket(::socket(each->ai_family, SOCK_DGRAM | SOCK_CLOEXEC, 0));
+        if (socket.get() < 0 || ::connect(socket.get(), each->ai_addr, each->ai_addrlen) != 0) continue;
+        sockaddr_storage own{};
+        socklen_t size = sizeof(own);
+        std::array<char, NI_MAXHOST> text{};
+        // Sockets speak sockaddr; the storage is made to be seen as one.
+        auto* name = reinterpret_cast<sockaddr*>(&own);  // NOLINT(cppcoreguidelines-pro-type-reinterpret-cast)
+        if (::getsockname(socket.get(), name, &size) != 0) continue;
+        if (::getnameinfo(name, size, text.data(), text.size(), nullptr, 0, NI_NUMERICHOST) == 0) return text.data();
+    }
+    return "127.0.0.1";
+}
+
+std::string with_port(const std::string& address, std::string_view port) {
+    if (address.find(':') != std::string::npos) return fmt::format("[{}]:{}", address, port);
+    return fmt::format("{}:{}", address, port);
+}
+
+bool has_ipv6() { return ::access("/proc/net/if_inet6", R_OK) == 0; }
+
+std::vector<std::string> all_addresses(std::int32_t port) {
+    std::vector<std::string> listens = {fmt::format("0.0.0.0:{}", port)};
+    if (has_ipv6()) listens.push_back(fmt::format("[::]:{}", port));
+    return listens;
+}
+
+// Each address of these "ADDRESS:PORT" once.
+std::vector<std::string> hosts_of(const std::vector<std::string>& listens) {
+    std::vector<std::string> hosts;
+    for (const auto& listen : listens) {
+        auto host = listen.substr(0, listen.rfind(':'));
+        if (std::find(hosts.begin(), hosts.end(), host) == hosts.end()) hosts.push_back(std::move(host));
+    }
+    return hosts;
+}
+
+Result<router::RouterFacts> facts_of(const std::string& router_text, const std::string& secret_text) {
+    const auto object = json::parse(router_text);
+    if (!object) return fail(Errc::corrupt, object.error().text());
+    auto router = resource::decode<resource::Router>(*object);
+    if (!router) return fail(Errc::corrupt, router.error().text());
+    router::RouterFacts facts{std::move(router->spec), std::nullopt};
+    if (secret_text.empty()) return facts;
+    const auto secret = json::parse(secret_text);
+    auto read = secret ? resource::decode<resource::Secret>(*secret) : fail(Errc::corrupt, secret.error().text());
+    if (!read) return fail(Errc::corrupt, read.error().text());
+    resource::Secret kept;  // as the agent keeps it, so that both can be compared
+    for (const auto* key : {"tls.crt", "tls.key"}) {
+        if (const auto found = read->data.find(key); found != read->data.end()) kept.data.insert(*found);
+    }
+    facts.default_certificate = std::move(kept);
+    return facts;
+}
+
+}  // namespace
+
+RouterRole::RouterRole(cli::InstanceOptions options, const cluster::Access& access, const Clock& clock, Random& random,
+                       Log& log, Metrics& metrics, Metrics& checks)
+    : options_(std::move(options)),
+      clock_(clock),
+      random_(random),
+      log_(log),
+      metrics_(metrics),
+      api_client_(api_connections),
+      probe_client_(probe_connections),
+      link_(cluster::make_http_link(api_client_, access)),
+      prober_(probe_client_, no_names),
+      monitor_(prober_, clock, random, checks, {.max_in_flight = probe_connections, .log = &log}),
+      probes_([this] { return monitor_.run(); }, clock) {
+    if (options_.address.empty()) options_.address = own_address(access.server);
+}
+
+RouterRole::~RouterRole() {
+    {
+        const std::lock_guard lock(mutex_);
+        stop_ = hurry_ = true;
+    }
+    changed_.notify_all();
+    if (thread_.joinable()) thread_.join();
+    monitor_.on_work({});
+    probes_.stop();
+}
+
+Result<void> RouterRole::start() {
+    if (::access(options_.haproxy.c_str(), X_OK) != 0) {
+        return fail(Errc::not_found, "--haproxy",
+                    fmt::format("{} cannot be run; install HAProxy 2.6 or later, on Debian: apt-get install haproxy",
+                                options_.haproxy.string()));
+    }
+    std::error_code error;
+    std::filesystem::create_directories(options_.state_dir, error);
+    if (error)
+        return fail(Errc::internal, "--state-dir", fmt::format("{}: {}", options_.state_dir.string(), error.message()));
+    monitor_.on_work([this] { probes_.wake(); });
+    probes_.start();
+    thread_ = std::thread([this] { run(); });
+    return {};
+}
+
+void RouterRole::stop() {
+    {
+        const std::lock_guard lock(mutex_);
+        hurry_ = stop_;
+        stop_ = true;
+        changed_.notify_all();
+        if (hurry_) return;  // the first call waits
+    }
+    if (thread_.joinable()) thread_.join();
+}
+
+bool RouterRole::ready() const {
+    const std::lock_guard lock(mutex_);
+    return agent_ != nullptr && agent_->ready();
+}
+
+std::string RouterRole::problem() const {
+    const std::lock_guard lock(mutex_);
+    return agent_ != nullptr ? agent_->problem() : problem_;
+}
+
+bool RouterRole::stopping() const {
+    const std::lock_guard lock(mutex_);
+    return stop_;
+}
+
+bool RouterRole::pause(std::chrono::milliseconds time) {
+    std::unique_lock lock(mutex_);
+    changed_.wait_for(lock, time, [this] { return stop_; });
+    return !stop_;
+}
+
+// Told once, not each time that it is tried again.
+void RouterRole::set_problem(std::string text) {
+    const std::lock_guard lock(mutex_);
+    if (text == problem_) return;
+    problem_ = std::move(text);
+    if (!problem_.empty()) log_.warn("router waits", {{"router", options_.router}, {"why", problem_}});
+}
+
+void RouterRole::run() {
+    while (!stopping()) {
+        const auto facts = find_router();
+        if (facts) serve(*facts);
+    }
+}
+
+Result<std::string> RouterRole::get(const std::string& path) {
+    struct Answer {
+        std::mutex mutex;
+        std::condition_variable there;
+        std::optional<Result<std::string>> body;
+    };
+    const auto answer = std::make_shared<Answer>();
+    const auto call = link_->list(path, [answer](Result<std::string> body) {
+        {
+            const std::lock_guard lock(answer->mutex);
+            answer->body = std::move(body);
+        }
+        answer->there.notify_all();
+    });
+    std::unique_lock lock(answer->mutex);
+    if (!answer->there.wait_for(lock, ask_within, [&] { return answer->body.has_value(); })) {
+        return fail(Errc::timeout, "the API does not answer");
+    }
+    return std::move(*answer->body);
+}
+
+// The Router, remembered for a start while the API is away.
+Result<router::RouterFacts> RouterRole::ask_router() {
+    const auto text = get("/apis/fairlead.dev/v1/routers/" + options_.router);
+    if (!text) return fail(text.error());
+    std::string secret;
+    const auto parsed = json::parse(*text);
+    const std::string name(parsed ? json::string_at(*parsed, "spec.defaultCertificate") : std::string_view());
+    if (const auto slash = name.find('/'); slash != std::string::npos) {
+        auto body = get(fmt::format("/api/v1/namespaces/{}/secrets/{}", name.substr(0, slash), name.substr(slash + 1)));
+        if (body) secret = std::move(*body);
+    }
+    auto facts = facts_of(*text, secret);
+    if (!facts) return facts;
+    json::Value kept = json::Object{{"router", *parsed}};
+    if (const auto value = json::parse(secret); !secret.empty() && value) json::set_at(kept, "secret", *value);
+    if (auto written = write_file(options_.state_dir / memory_file, json::serialize(kept), 0600); !written) {
+        log_.warn("cannot remember the router", {{"why", written.error().text()}});
+    }
+    return facts;
+}
+
+std::optional<router::RouterFacts> RouterRole::find_router() {
+    do {
+        auto facts = ask_router();
+        if (facts) return std::move(*facts);
+        if (facts.error().code == Errc::not_found) {
+            set_problem(fmt::format("there is no Router \"{}\": create it", options_.router));
+            continue;
+        }
+        const auto text = read_file(options_.state_dir / memory_file);
+        const auto kept = text ? json::parse(*text) : fail(text.error());
+        const auto* router = kept ? json::find(*kept, "router") : nullptr;
+        if (router != nullptr) {
+            const auto* secret = json::find(*kept, "secret");
+            auto known = facts_of(json::serialize(*router), secret != nullptr ? json::serialize(*secret) : "");
+            if (known) {
+                log_.warn("router starts with what it remembers: the API is away",
+                          {{"router", options_.router}, {"why", facts.error().text()}});
+                return std::move(*known);
+            }
+        }
+        set_problem(facts.error().text());
+    } while (pause(between_questions));
+    return std::nullopt;
+}
+
+bool RouterRole::DriverOptions::same(const DriverOptions& other) const {
+    const auto udp = [](const DriverOptions& one) {
+        return one.nginx ? one.nginx->settings : proxy::nginx::UdpSettings{};
+    };
+    return haproxy.settings == other.haproxy.settings && nginx.has_value() == other.nginx.has_value() &&
+           udp(*this) == udp(other);
+}
+
+RouterRole::DriverOptions RouterRole::driver_options(const router::RouterFacts& facts) {
+    DriverOptions out{.haproxy = haproxy_options(facts), .nginx = std::nullopt};
+    ports_problem_.clear();
+    if (!facts.spec.reservable_ports) return out;
+    // The API checks them: what cannot be read was written by a newer one.
+    const auto read = [&](const char* field, const std::string& text) {
+        const auto ports = PortRanges::parse(text);
+        if (ports) return *ports;
+        ports_problem_ = fmt::format("spec.reservablePorts.{}: {}", field, ports.error().text());
+        return PortRanges{};
+    };
+    const auto hosts = hosts_of(out.haproxy.settings.http_listen);
+    if (auto tcp = read("tcp", facts.spec.reservable_ports->tcp); !tcp.empty()) {
+        out.haproxy.settings.tcp_ports = std::move(tcp);
+        out.haproxy.settings.port_hosts = hosts;
+    }
+    if (auto udp = read("udp", facts.spec.reservable_ports->udp); !udp.empty()) {
+        out.nginx = proxy::nginx::Options{
+            .server = {.binary = options_.nginx, .directory = options_.state_dir / "nginx", .drain = udp_drain},
+            .settings = {.ports = std::move(udp), .hosts = hosts}};
+    }
+    return out;
+}
+
+Result<std::unique_ptr<proxy::Driver>> RouterRole::start_proxies(const DriverOptions& with) {
+    auto haproxy = proxy::haproxy::start(with.haproxy, clock_, log_, metrics_);
+    if (!haproxy) return fail(haproxy.error().code, "cannot run HAProxy: " + haproxy.error().text());
+    if (!with.nginx) {
+        // Of a Router that had UDP ports until now.
+        proxy::nginx::end_left_behind(options_.state_dir / "nginx", clock_);
+        return proxy::join(std::move(*haproxy), nullptr);
+    }
+    auto nginx = proxy::nginx::start(*with.nginx, clock_, log_, metrics_);
+    if (!nginx) return fail(nginx.error().code, "cannot run nginx: " + nginx.error().text());
+    return proxy::join(std::move(*haproxy), std::move(*nginx));
+}
+
+bool RouterRole::other_proxies(const router::RouterFacts& facts, const DriverOptions& now, router::Agent& agent) {
+    const auto wanted = driver_options(facts);
+    auto fine = proxy::haproxy::check(wanted.haproxy.settings);
+    auto notice = certificate_problem_;
+    if (!fine) notice += (notice.empty() ? "" : "; ") + fmt::format("goes on as before: {}", fine.error().text());
+    if (!ports_problem_.empty()) notice += (notice.empty() ? "" : "; ") + ports_problem_;
+    agent.set_notice(std::move(notice));
+    return fine && !wanted.same(now);
+}
+
+proxy::haproxy::Options RouterRole::haproxy_options(const router::RouterFacts& facts) {
+    proxy::haproxy::Options out;
+    out.binary = options_.haproxy;
+    out.directory = options_.state_dir / "haproxy";
+    auto& settings = out.settings;
+    settings.http_listen = options_.http_listen.empty() ? all_addresses(facts.spec.ports.http) : options_.http_listen;
+    settings.https_listen =
+        options_.https_listen.empty() ? all_addresses(facts.spec.ports.https) : options_.https_listen;
+    settings.status_listen = options_.status_listen;
+    settings.proxy_protocol = facts.spec.proxy_protocol;
+    settings.access_log = options_.access_log;
+    settings.drain =
+        std::max(std::chrono::seconds(1), std::chrono::duration_cast<std::chrono::seconds>(options_.drain));
+    for (const auto& [code, html] : facts.spec.error_pages) {
+        if (const auto number = parse_int(code)) settings.error_pages[static_cast<int>(*number)] = html;
+    }
+    if (facts.spec.default_certificate.empty()) {
+        certificate_problem_.clear();
+        return out;
+    }
+    const auto at = [&](const char* key) -> std::string {
+        if (!facts.default_certificate) return {};
+        const auto found = facts.default_certificate->data.find(key);
+        return found != facts.default_certificate->data.end() ? from_base64(found->second).value_or("") : std::string();
+    };
+    const auto parsed = route::parse_certificate(at("tls.crt"), at("tls.key"), {});
+    if (parsed) {
+        settings.default_certificate_pem = parsed->pem;
+        certificate_problem_.clear();
+        return out;
+    }
+    const auto why = facts.default_certificate ? parsed.error().text() : "it does not exist or may not be read";
+    auto problem =
+        fmt::format("default certificate {} cannot be used, one is made up: {}", facts.spec.default_certificate, why);
+    if (problem != certificate_problem_) {
+        log_.warn("default certificate of the router cannot be used, one is made up",
+                  {{"router", options_.router}, {"secret", facts.spec.default_certificate}, {"why", why}});
+    }
+    certificate_problem_ = std::move(problem);
+    return out;
+}
+
+router::AgentOptions RouterRole::agent_options(bool with_nginx) const {
+    const auto colon = options_.status_listen.rfind(':');
+    const auto host = options_.status_listen.substr(0, colon);
+    const auto port = std::string_view(options_.status_listen).substr(colon + 1);
+    const bool anywhere = host == "0.0.0.0" || host == "[::]" || host == "*";
+    return {.router = options_.router,
+            .instance = options_.name,
+            .address = options_.address,
+            .probe = anywhere ? with_port(options_.address, port) : options_.status_listen,
+            .proxy = with_nginx ? "HAProxy, nginx" : "HAProxy"};
+}
+
+// Until it is time to stop, or the Router says something else about the proxy itself.
+void RouterRole::serve(const router::RouterFacts& facts) {
+    const auto driver_with = driver_options(facts);
+    auto driver = start_proxies(driver_with);
+    if (!driver) {
+        set_problem(driver.error().text());
+        (void)pause(between_starts);
+        return;
+    }
+    set_problem({});
+    auto agent = std::make_unique<router::Agent>(agent_options(driver_with.nginx.has_value()),
+                                                 router::AgentParts{.link = *link_,
+                                                                    .driver = **driver,
+                                                                    .monitor = monitor_,
+                                                                    .clock = clock_,
+                                                                    .random = random_,
+                                                                    .log = log_,
+                                                                    .metrics = metrics_,
+                                                                    .wake = [waker = waker_] { waker->wake(); }});
+    StepThread steps([&agent] { return agent->step(); }, clock_);
+    {
+        const std::lock_guard lock(waker_->mutex);
+        waker_->thread = &steps;
+    }
+    {
+        const std::lock_guard lock(mutex_);
+        agent_ = agent.get();
+    }
+    (void)other_proxies(facts, driver_with, *agent);
+    steps.start();
+    auto seen = facts;
+    while (pause(look_again)) {
+        const auto now = agent->router();
+        if (!now || *now == seen) continue;
+        seen = *now;
+        if (other_proxies(seen, driver_with, *agent)) {
+            log_.info("router changed, its proxies are set up anew", {{"router", options_.router}});
+            break;
+        }
+    }
+    const bool end = stopping();
+    if (end) take_leave(*agent);
+    {
+        const std::lock_guard lock(mutex_);
+        agent_ = nullptr;
+    }
+    {
+        const std::lock_guard lock(waker_->mutex);
+        waker_->thread = nullptr;
+    }
+    steps.stop();
+    agent.reset();
+    if (end) (*driver)->stop_proxy_at_end();
+}
+
+void RouterRole::take_leave(router::Agent& agent) {
+    std::unique_lock lock(mutex_);
+    for (auto waited = std::chrono::milliseconds(0); waited < leave_within && !hurry_; waited += look_again) {
+        lock.unlock();
+        const bool told = agent.leave();
+        lock.lock();
+        if (told) break;
+        changed_.wait_for(lock, look_again, [this] { return hurry_; });
+    }
+    // Those who looked us up a moment ago still come.
+    changed_.wait_for(lock, options_.drain, [this] { return hurry_; });
+}
+
+}  // namespace fairlead

@@ -1,0 +1,106 @@
+// One instance of a Router in this process: finds the Router, runs HAProxy as it says, and the agent that keeps both in
+// step. Used by `fairlead router` and by the role `router` of `fairlead serve`. Wiring only, like main.cpp: the API ->
+// Link -> Agent -> Driver -> HAProxy, and nginx for UDP ports; probes of members -> Monitor -> Agent; Agent ->
+// RouterInstance.
+//
+// Threads: its own; everything from any.
+#pragma once
+
+#include <condition_variable>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <thread>
+
+#include "base/clock.h"
+#include "base/fwd.h"
+#include "base/result.h"
+#include "base/step_thread.h"
+#include "cli/options.h"
+#include "cluster/link.h"
+#include "health/http_prober.h"
+#include "health/monitor.h"
+#include "net/async_client.h"
+#include "proxy/haproxy/driver.h"
+#include "proxy/nginx/driver.h"
+#include "router/agent.h"
+
+namespace fairlead {
+
+class RouterRole {
+public:
+    // `checks`: metrics of the probes of members, apart where the process probes for others too.
+    RouterRole(cli::InstanceOptions options, const cluster::Access& access, const Clock& clock, Random& random,
+               Log& log, Metrics& metrics, Metrics& checks);
+    ~RouterRole();  // stops at once
+    RouterRole(const RouterRole&) = delete;
+    RouterRole& operator=(const RouterRole&) = delete;
+
+    // Errors: there is no HAProxy to run (says how to install it). Everything else is waited for and tried again.
+    Result<void> start();
+    // Says that it goes, goes on serving for a while, then ends HAProxy. Takes up to twice the drain time; the second
+    // call, from another thread, shortens it.
+    void stop();
+    [[nodiscard]] bool ready() const;
+    // Why it is not; empty: it is.
+    [[nodiscard]] std::string problem() const;
+    [[nodiscard]] const cli::InstanceOptions& options() const { return options_; }
+
+private:
+    // Whom callbacks of all threads wake: what steps the agent, while there is one.
+    struct Waker {
+        std::mutex mutex;
+        StepThread* thread = nullptr;
+        void wake() {
+            const std::lock_guard lock(mutex);
+            if (thread != nullptr) thread->wake();
+        }
+    };
+
+    void run();
+    std::optional<router::RouterFacts> find_router();
+    Result<router::RouterFacts> ask_router();
+    Result<std::string> get(const std::string& path);
+    void serve(const router::RouterFacts& facts);
+    void take_leave(router::Agent& agent);
+    // What both proxies are told beside their table.
+    struct DriverOptions {
+        proxy::haproxy::Options haproxy;
+        std::optional<proxy::nginx::Options> nginx;  // nothing: the Router has no UDP ports
+        [[nodiscard]] bool same(const DriverOptions& other) const;
+    };
+    [[nodiscard]] DriverOptions driver_options(const router::RouterFacts& facts);
+    [[nodiscard]] proxy::haproxy::Options haproxy_options(const router::RouterFacts& facts);
+    Result<std::unique_ptr<proxy::Driver>> start_proxies(const DriverOptions& with);
+    // True: the Router asks for other proxies than these, and can have them.
+    bool other_proxies(const router::RouterFacts& facts, const DriverOptions& now, router::Agent& agent);
+    [[nodiscard]] router::AgentOptions agent_options(bool with_nginx) const;
+    // False: it is time to stop.
+    bool pause(std::chrono::milliseconds time);
+    void set_problem(std::string text);
+    [[nodiscard]] bool stopping() const;
+
+    cli::InstanceOptions options_;
+    const Clock& clock_;
+    Random& random_;
+    Log& log_;
+    Metrics& metrics_;
+    net::AsyncClient api_client_, probe_client_;
+    std::unique_ptr<cluster::Link> link_;
+    health::HttpProber prober_;
+    health::Monitor monitor_;
+    StepThread probes_;
+    std::string ports_problem_;        // of the Router's reservable ports; of the thread
+    std::string certificate_problem_;  // of the Router's default one, as it was last logged; of the thread
+    std::shared_ptr<Waker> waker_ = std::make_shared<Waker>();
+
+    mutable std::mutex mutex_;
+    std::condition_variable changed_;
+    bool stop_ = false, hurry_ = false;
+    const router::Agent* agent_ = nullptr;  // while it lives
+    std::string problem_ = "starting";
+    std::thread thread_;  // last: uses everything above
+};
+
+}  // namespace fairlead
