@@ -1,0 +1,94 @@
+// Instances by process, and who is at which address: the part of the Book that is about ActualLRPs. Processes are
+// numbers here. Inside this layer; one thread.
+//
+// Records of one index are told apart by their epoch: one that is not known to be over stays beside a newer one until a
+// removal or a pass explains it, as dropping the wrong one would withdraw what lives.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "base/id_table.h"
+#include "lrp/book.h"
+#include "lrp/interned.h"
+
+namespace fairlead::lrp {
+
+using ProcessId = std::uint32_t;
+
+class Instances {
+public:
+    static constexpr std::size_t max_epochs = 4;  // held of one index; more come only from a source gone mad
+
+    // Held nothing that is newer. `round`: the pass that was begun last.
+    enum class Put {
+        ignored,
+        taken,
+        beside,  // another epoch of the same index was there
+    };
+    Put put(ProcessId process, const Actual& actual, std::uint32_t round);
+    void erase(ProcessId process, const Actual& actual);
+
+    // A pass: what is not adopted until the sweep is gone. A record that an event has made newer than the snapshot's
+    // since the pass before stays as it is.
+    void begin_sweep();
+    void adopt(ProcessId process, const Actual& actual, std::uint32_t round);
+    void sweep();
+
+    // In order of index, those below `count`.
+    [[nodiscard]] std::vector<Endpoint> endpoints(ProcessId process, std::int32_t count, std::uint16_t port) const;
+    [[nodiscard]] bool empty(ProcessId process) const;
+    [[nodiscard]] std::size_t running() const { return running_; }
+    [[nodiscard]] std::size_t collisions() const { return collisions_; }
+    // Of processes whose endpoints may have changed; some of them twice.
+    std::vector<ProcessId> take_touched() { return std::exchange(touched_, {}); }
+
+private:
+    struct Record {
+        std::string instance, epoch;
+        std::int64_t version = 0, since = 0;
+        std::vector<MappedPort> ports;
+        std::int32_t index = 0;
+        Interned::Id address = 0;
+        std::uint32_t round = 0;  // when an event spoke of it last
+        bool evacuating = false, running = false, seen = false;
+        bool beaten = false;  // another has taken its place since: most likely it is gone, and nobody said so
+    };
+    using Records = std::vector<Record>;  // by index, then ordinary before evacuating
+    struct Place {
+        Interned::Id address = 0;
+        std::uint16_t port = 0;
+        bool operator==(const Place&) const = default;
+    };
+    struct Claimants {
+        std::size_t others = 0;  // processes
+        bool self = false;
+    };
+
+    Records& of(ProcessId process);
+    static Records::iterator find(Records& records, const Actual& actual);
+    void assign(ProcessId process, Record& record, const Actual& actual);
+    Put insert(ProcessId process, const Actual& actual, std::uint32_t round, bool seen);
+    void remove(ProcessId process, Records::iterator record);
+    // Before a record stops being where it is, and after it has come.
+    void leave(ProcessId process, Record& record);
+    void arrive(ProcessId process, Record& record);
+    [[nodiscard]] std::size_t running_at(const Records& records, std::int32_t index) const;
+
+    [[nodiscard]] static std::uint32_t hash_of(const Place& place);
+    [[nodiscard]] static std::vector<Place> places_of(const Record& record);
+    [[nodiscard]] static bool is_at(const Record& record, const Place& place);
+    // Who is at the place; all others are touched.
+    Claimants touch_claimants(ProcessId process, const Place& place);
+    void note_beaten(const Place& place);
+    [[nodiscard]] bool has(ProcessId process, const Place& place, const Record& record) const;
+
+    std::vector<Records> records_;
+    Interned addresses_;
+    IdTable places_;  // hash of a Place -> process, once for each record of it there
+    std::vector<ProcessId> touched_;
+    std::size_t running_ = 0, collisions_ = 0;
+};
+
+}  // namespace fairlead::lrp

@@ -1,0 +1,141 @@
+#include "lrp/parts.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+
+#include "base/text.h"
+#include "dns/name.h"
+#include "json/value.h"
+#include "lrp/front.h"
+
+namespace fairlead::lrp {
+
+namespace {
+
+constexpr std::size_t max_host_bytes = dns::max_name_bytes - 2;  // as text, without length and root
+
+traffic::Balance balance_of(const std::string& options) {
+    const traffic::Balance usual = traffic::Pool().balance;
+    if (options.empty()) return usual;
+    const auto parsed = json::parse(options);
+    if (!parsed) return usual;
+    const auto name = json::string_at(*parsed, "loadbalancing");
+    if (name == "least-connection") return traffic::Balance::least_connections;
+    return name == "round-robin" ? traffic::Balance::round_robin : usual;
+}
+
+traffic::Member member_of(const Endpoint& endpoint, const Desired& desired) {
+    traffic::Member member;
+    member.address = endpoint.address;
+    // Where only TLS is taken there is no other port to name.
+    member.port = endpoint.port != 0 ? endpoint.port : endpoint.tls_port;
+    member.group = desired.name;
+    member.app = desired.app;
+    member.instance = endpoint.instance_guid;
+    member.index = endpoint.index;
+    member.tls_port = endpoint.tls_port;
+    return member;
+}
+
+std::vector<traffic::Member> members_of(const Book& book, const std::vector<Contribution>& list) {
+    std::vector<traffic::Member> members;
+    for (const auto& each : list) {
+        const auto endpoints = book.endpoints(each.desired->key, each.route->port);
+        if (!each.index && members.empty()) members.reserve(endpoints.size());
+        for (const auto& endpoint : endpoints) {
+            if (!each.index || *each.index == endpoint.index) members.push_back(member_of(endpoint, *each.desired));
+        }
+    }
+    const auto before = [](const traffic::Member& a, const traffic::Member& b) {
+        return std::tie(a.address, a.port) < std::tie(b.address, b.port);
+    };
+    std::stable_sort(members.begin(), members.end(), before);
+    const auto same = [&](const traffic::Member& a, const traffic::Member& b) { return !before(a, b); };
+    members.erase(std::unique(members.begin(), members.end(), same), members.end());
+    return members;
+}
+
+bool has_name(const HttpRoute& route, std::string_view name) {
+    return std::binary_search(route.names.begin(), route.names.end(), name, std::less<>());
+}
+
+// The index in "3.foo.com", as we would write it.
+std::optional<std::int32_t> leading_index(std::string_view name, std::int32_t count) {
+    const auto label = name.substr(0, name.find('.'));
+    if (label.size() == name.size() || label.empty() || label.size() > 6) return std::nullopt;
+    if (label.size() > 1 && label.front() == '0') return std::nullopt;
+    const auto index = parse_int(label);
+    if (!index || *index < 0 || *index >= count) return std::nullopt;
+    return static_cast<std::int32_t>(*index);
+}
+
+}  // namespace
+
+std::int32_t named_indices(const Desired& desired) {
+    std::size_t hosts = 0;
+    for (const auto& route : desired.routes.http) hosts += route.to_instances ? route.names.size() : 0;
+    if (hosts == 0) return 0;
+    return static_cast<std::int32_t>(
+        std::min(max_instance_names / hosts, static_cast<std::size_t>(std::max(desired.instances, 0))));
+}
+
+std::optional<std::string> instance_name(std::string_view name, std::int32_t index) {
+    if (name.starts_with("*.")) return std::nullopt;
+    const auto host = std::min(name.find('/'), name.size());
+    auto made = fmt::format("{}.{}", index, name);
+    if (made.size() - (name.size() - host) > max_host_bytes) return std::nullopt;
+    return made;
+}
+
+void for_each_name(const Desired& desired,
+                   const std::function<void(std::string_view, const HttpRoute&, std::optional<std::int32_t>)>& visit) {
+    const auto indices = named_indices(desired);
+    for (const auto& route : desired.routes.http) {
+        for (const auto& name : route.names) {
+            visit(name, route, std::nullopt);
+            for (std::int32_t index = 0; route.to_instances && index < indices; ++index) {
+                if (const auto made = instance_name(name, index)) visit(*made, route, index);
+            }
+        }
+    }
+}
+
+void contribute(const Desired& desired, std::string_view name, std::vector<Contribution>& list) {
+    const auto index = leading_index(name, named_indices(desired));
+    for (const auto& route : desired.routes.http) {
+        if (has_name(route, name)) list.push_back({&desired, &route});
+        if (!index || !route.to_instances) continue;
+        const auto rest = name.substr(name.find('.') + 1);
+        if (has_name(route, rest) && instance_name(rest, *index) == name) list.push_back({&desired, &route, index});
+    }
+}
+
+Part part_of(const Book& book, const std::string& owner, const std::vector<Contribution>& list) {
+    Part part{.rule = {.pool = owner, .owner = owner}, .pool = {}};
+    auto& rule = part.rule;
+    for (const auto& each : list) {
+        if (each.route->ssl) {
+            rule.plain = traffic::Plain::redirect;
+            rule.tls = traffic::Tls::terminate;
+        }
+        if (rule.route_service.empty()) rule.route_service = each.route->route_service;
+        if (rule.options.empty()) rule.options = each.route->options;
+    }
+    part.pool.name = owner;
+    part.pool.balance = balance_of(rule.options);
+    part.pool.members = members_of(book, list);
+    return part;
+}
+
+std::string overruled(const Contribution& contribution, const traffic::Rule& rule) {
+    const auto& route = *contribution.route;
+    if (!route.ssl && rule.tls == traffic::Tls::terminate) return "answers on TLS only: another route wants ssl";
+    if (route.route_service != rule.route_service) {
+        return fmt::format("goes through the route service {}, which another route wants", rule.route_service);
+    }
+    if (route.options != rule.options) return fmt::format("has the options {} of another route", rule.options);
+    return {};
+}
+
+}  // namespace fairlead::lrp

@@ -1,0 +1,347 @@
+// Random histories of a Diego, told with lost, doubled and late events and with passes that fail: a good pass at the
+// end makes the book equal to the truth, and nothing that lives is withdrawn on the way.
+#include <gtest/gtest.h>
+#include <rapidcheck/gtest.h>
+
+#include <algorithm>
+#include <array>
+#include <limits>
+#include <variant>
+
+#include "lrp/front.h"
+#include "lrps.h"
+
+namespace fairlead::lrp {
+namespace {
+
+constexpr int processes = 3;
+constexpr int never = std::numeric_limits<int>::max();
+constexpr std::int32_t max_instances = 3;
+constexpr std::uint32_t places = processes * max_instances * 2;  // one for each record, evacuating ones too
+
+struct Event {
+    std::variant<Desired, Actual> what;
+    bool gone = false;
+    int time = 0;
+};
+
+using RecordKey = std::tuple<std::string, std::int32_t, bool>;  // process, index, evacuating
+
+// What is really there.
+struct Truth {
+    std::map<std::string, Desired> desired;
+    std::map<RecordKey, Actual> actual;
+    // Since when an index is below the count, and since when it is reached where it is.
+    std::map<std::string, std::array<int, max_instances>> counted;
+    std::map<std::pair<std::string, std::int32_t>, std::pair<std::string, int>> reached;
+    int time = 0, made = 0;
+
+    Snapshot snapshot(std::set<std::string> fresh) const {
+        Snapshot all;
+        for (const auto& [guid, each] : desired) all.desired.push_back(each);
+        for (const auto& [key, each] : actual) all.actual.push_back(each);
+        all.fresh_domains = std::move(fresh);
+        return all;
+    }
+    // The record that an index is reached by.
+    const Actual* serving(const std::string& guid, std::int32_t index) const {
+        const auto process = desired.find(guid);
+        if (process != desired.end() && index >= process->second.instances) return nullptr;
+        for (const bool evacuating : {false, true}) {
+            const auto found = actual.find({guid, index, evacuating});
+            if (found != actual.end() && found->second.running) return &found->second;
+        }
+        return nullptr;
+    }
+};
+
+// A place that nobody has; it may have been somebody's before.
+void place(Truth& truth, Actual& actual, std::uint32_t chance) {
+    for (std::uint32_t i = chance;; ++i) {
+        const auto host = static_cast<std::uint16_t>(20'000 + i % places);
+        const bool taken = std::any_of(truth.actual.begin(), truth.actual.end(), [&](const auto& row) {
+            return row.second.running && row.second.ports[0].host == host;
+        });
+        if (taken) continue;
+        actual.address = "10.0.0.1";
+        actual.ports = {{4000, host, 0}};
+        actual.running = true;
+        actual.instance_guid = fmt::format("g{}", truth.made++);
+        actual.since = truth.time;
+        return;
+    }
+}
+
+class History {
+public:
+    void step(std::uint32_t number) {
+        ++truth_.time;
+        const auto kind = number % 16;
+        number /= 16;
+        if (kind < 4) {
+            change_process(number);
+            note_reached();
+        } else if (kind < 10) {
+            change_instance(number);
+            note_reached();
+        } else if (kind < 14) {
+            deliver(number);
+        } else {
+            pass(number);
+        }
+    }
+    void finish() {
+        while (!waiting_.empty()) deliver(0);
+        if (in_pass_) {
+            book_.end_pass(std::nullopt);
+            in_pass_ = false;
+        }
+        book_.begin_pass();
+        book_.end_pass(truth_.snapshot({"cf"}));
+        update();
+    }
+    void expect_truth() {
+        RC_ASSERT(book_.processes() == truth_.desired.size());
+        std::size_t running = 0;
+        for (int p = 0; p < processes; ++p) {
+            const auto guid = fmt::format("p{}", p);
+            const auto* held = book_.desired({"", guid});
+            const auto real = truth_.desired.find(guid);
+            RC_ASSERT((held != nullptr) == (real != truth_.desired.end()));
+            if (held != nullptr) RC_ASSERT(*held == real->second);
+            std::string wanted;
+            for (std::int32_t index = 0; index < max_instances; ++index) {
+                const auto* serving = truth_.serving(guid, index);
+                if (serving == nullptr) continue;
+                wanted += fmt::format("{}{}={}:{}", wanted.empty() ? "" : " ", index, serving->address,
+                                      serving->ports[0].host);
+            }
+            RC_ASSERT(at(book_, guid) == wanted);
+            for (std::int32_t index = 0; index < max_instances; ++index) running += runs(guid, index) ? 1U : 0U;
+        }
+        RC_ASSERT(book_.instances() == running);
+        RC_ASSERT(book_.collisions() == 0U);
+        // The table that changes have made is the one that a new emitter would make.
+        Book other;
+        Front front;
+        other.begin_pass();
+        other.end_pass(truth_.snapshot({}));
+        traffic::RoutingTable table;
+        traffic::apply(table, as_change(front, other, front.update(other, other.take_touched())));
+        RC_ASSERT(table_ == table);
+        RC_ASSERT(front.names() == front_.names());
+    }
+
+private:
+    bool runs(const std::string& guid, std::int32_t index) {
+        return std::any_of(truth_.actual.begin(), truth_.actual.end(), [&](const auto& row) {
+            return row.second.running && row.second.process.guid == guid && row.second.index == index;
+        });
+    }
+    void update() { traffic::apply(table_, as_change(front_, book_, front_.update(book_, book_.take_touched()))); }
+
+    // Lost, doubled, or somewhere in the queue.
+    void tell(Event event, std::uint32_t number) {
+        event.time = truth_.time;
+        const auto fate = number % 8;
+        if (fate == 0) return;
+        for (int copies = fate == 1 ? 2 : 1; copies > 0; --copies) {
+            const auto late = fate < 4 ? number / 8 % (waiting_.size() + 1) : 0;
+            waiting_.insert(waiting_.end() - static_cast<std::ptrdiff_t>(late), event);
+        }
+    }
+
+    void count(const std::string& guid) {
+        const auto real = truth_.desired.find(guid);
+        auto& since = truth_.counted[guid];
+        for (std::int32_t index = 0; index < max_instances; ++index) {
+            const bool below = real == truth_.desired.end() || index < real->second.instances;
+            auto& time = since[static_cast<std::size_t>(index)];
+            if (!below) {
+                time = never;
+            } else if (time == never) {
+                time = truth_.time;
+            }
+        }
+    }
+
+    void note_reached() {
+        for (int p = 0; p < processes; ++p) {
+            for (std::int32_t index = 0; index < max_instances; ++index) {
+                const auto guid = fmt::format("p{}", p);
+                const auto* serving = truth_.serving(guid, index);
+                const auto instance = serving == nullptr ? std::string() : serving->instance_guid;
+                auto& held = truth_.reached[{guid, index}];
+                if (held.first != instance) held = {instance, truth_.time};
+            }
+        }
+    }
+
+    void change_process(std::uint32_t number) {
+        const auto guid = fmt::format("p{}", number % processes);
+        number /= processes;
+        const auto real = truth_.desired.find(guid);
+        if (real != truth_.desired.end() && number % 4 == 0) {
+            tell({real->second, true}, number / 4);
+            truth_.desired.erase(real);
+            count(guid);
+            return;
+        }
+        auto desired = process(guid);
+        desired.instances = static_cast<std::int32_t>(number / 4 % (max_instances + 1));
+        desired.routes.http[0].names = {fmt::format("n{}.test", number / 16 % 4), fmt::format("{}.test", guid)};
+        desired.routes.http[0].to_instances = number / 64 % 2 == 0;
+        desired.routes.http[0].ssl = number / 128 % 4 == 0;
+        desired.tag = real == truth_.desired.end() ? Tag{fmt::format("e{}", truth_.made++), 0} : real->second.tag;
+        ++desired.tag.index;
+        truth_.desired[guid] = desired;
+        count(guid);
+        tell({desired, false}, number / 512);
+    }
+
+    void change_instance(std::uint32_t number) {
+        const auto guid = fmt::format("p{}", number % processes);
+        number /= processes;
+        const auto index = static_cast<std::int32_t>(number % max_instances);
+        number /= max_instances;
+        const auto ordinary = truth_.actual.find({guid, index, false});
+        const auto twin = truth_.actual.find({guid, index, true});
+        if (ordinary == truth_.actual.end()) {
+            Actual actual;
+            actual.process = {"", guid};
+            actual.index = index;
+            actual.domain = "cf";
+            actual.tag = {fmt::format("e{}", truth_.made++), 0};
+            if (number % 4 > 0) place(truth_, actual, number / 4);
+            truth_.actual[{guid, index, false}] = actual;
+            tell({actual, false}, number / 64);
+            return;
+        }
+        auto& actual = ordinary->second;
+        switch (number % 4) {
+            case 0:  // is gone
+                tell({actual, true}, number / 4);
+                truth_.actual.erase(ordinary);
+                return;
+            case 1:  // crashes, or starts
+                ++actual.tag.index;
+                actual.since = truth_.time;
+                if (actual.running) {
+                    actual.running = false;
+                    actual.instance_guid.clear();
+                    actual.address.clear();
+                    actual.ports.clear();
+                } else {
+                    place(truth_, actual, number / 16);
+                }
+                tell({actual, false}, number / 64);
+                return;
+            case 2:  // its cell is emptied: it and its copy are known before either goes
+                if (twin == truth_.actual.end() && actual.running) {
+                    ++actual.tag.index;
+                    auto copy = actual;
+                    copy.evacuating = true;
+                    truth_.actual[{guid, index, true}] = copy;
+                    hand_over({actual, false, truth_.time});
+                    hand_over({copy, false, truth_.time});
+                }
+                return;
+            default:  // is empty
+                if (twin != truth_.actual.end()) {
+                    tell({twin->second, true}, number / 4);
+                    truth_.actual.erase(twin);
+                }
+                return;
+        }
+    }
+
+    void deliver(std::uint32_t number) {
+        for (auto count = number % 4 + 1; count > 0 && !waiting_.empty(); --count) {
+            const auto event = waiting_.front();
+            waiting_.erase(waiting_.begin());
+            hand_over(event);
+        }
+    }
+
+    void hand_over(const Event& event) {
+        oldest_ = std::min(oldest_, event.time);
+        watching(event.what.index() == 0 ? About::count : About::instance, event.time, [&] {
+            std::visit([&](const auto& what) { event.gone ? book_.erase(what) : book_.put(what); }, event.what);
+        });
+    }
+
+    void pass(std::uint32_t number) {
+        if (!in_pass_) {
+            in_pass_ = true;
+            oldest_ = truth_.time;
+            watching(About::nothing, 0, [&] { book_.begin_pass(); });
+            snapshot_ = truth_.snapshot({});
+        } else if (number % 3 == 0) {
+            in_pass_ = false;
+            watching(About::nothing, 0, [&] { book_.end_pass(std::nullopt); });
+        } else if (number % 3 == 1) {
+            in_pass_ = false;
+            if (number / 3 % 2 == 0) snapshot_.fresh_domains.insert("cf");
+            watching(About::all, oldest_, [&] { book_.end_pass(snapshot_); });
+        } else {
+            snapshot_ = truth_.snapshot({});  // read later
+        }
+    }
+
+    enum class About { nothing, count, instance, all };
+
+    // Whatever the book knew and is still true must be there after the step as it was before. But news of `time` may
+    // tell of a lower count, or of an instance in place of an evacuating one, that was over before we heard of it.
+    template <class Step>
+    void watching(About about, int time, Step step) {
+        const auto live = [&](bool same_epoch) {
+            std::set<std::string> held;
+            for (int p = 0; p < processes; ++p) {
+                const auto guid = fmt::format("p{}", p);
+                const auto real = truth_.desired.find(guid);
+                const auto* desired = book_.desired({"", guid});
+                const bool names = desired != nullptr && real != truth_.desired.end();
+                if (names && (!same_epoch || desired->tag.epoch == real->second.tag.epoch)) held.insert(guid);
+                for (const auto& each : book_.endpoints({"", guid}, 4000)) {
+                    if (each.index >= max_instances) continue;
+                    const auto counted = truth_.counted[guid][static_cast<std::size_t>(each.index)];
+                    if ((about == About::count || about == About::all) && counted > time) continue;
+                    const auto* serving = truth_.serving(guid, each.index);
+                    if (serving == nullptr || serving->instance_guid != each.instance_guid) continue;
+                    const auto reached = truth_.reached[{guid, each.index}].second;
+                    const bool instances = about == About::instance || about == About::all;
+                    if (instances && serving->evacuating && reached > time) continue;
+                    held.insert(fmt::format("{} {} {}:{}", guid, each.index, each.address, each.port));
+                }
+            }
+            return held;
+        };
+        const auto before = live(true);
+        step();
+        update();
+        const auto after = live(false);
+        for (const auto& each : before) {
+            if (!after.contains(each)) RC_FAIL(fmt::format("{} was withdrawn and lives", each));
+        }
+    }
+
+    Truth truth_;
+    Book book_;
+    Front front_;
+    traffic::RoutingTable table_;
+    std::vector<Event> waiting_;
+    Snapshot snapshot_;
+    bool in_pass_ = false;
+    int oldest_ = 0;
+};
+
+RC_GTEST_PROP(History, EndsInTheTruthAndWithdrawsNothingThatLives, ()) {
+    const auto steps = *rc::gen::container<std::vector<std::uint32_t>>(200, rc::gen::inRange(0U, 1U << 30U));
+    History history;
+    for (const auto step : steps) history.step(step);
+    history.finish();
+    history.expect_truth();
+}
+
+}  // namespace
+}  // namespace fairlead::lrp
