@@ -1,0 +1,208 @@
+#include "emitter/emitter.h"
+
+#include <algorithm>
+#include <mutex>
+#include <set>
+#include <utility>
+
+#include "base/log.h"
+#include "base/metrics.h"
+#include "emitter/elector.h"
+#include "emitter/source.h"
+#include "lrp/book.h"
+#include "lrp/front.h"
+
+namespace fairlead::emitter {
+
+namespace {
+
+struct Gauges {
+    explicit Gauges(Metrics& metrics)
+        : processes(metrics.gauge("fairlead_emitter_processes", "Processes (DesiredLRPs) that are known.")),
+          instances(metrics.gauge("fairlead_emitter_instances", "Instances (ActualLRPs) that are known.")),
+          names(metrics.gauge("fairlead_emitter_names", "Names that processes want.")),
+          collisions(metrics.gauge("fairlead_emitter_address_collisions",
+                                   "Addresses that two processes claim now; the later one has them.")),
+          pass_seconds(metrics.gauge("fairlead_emitter_pass_seconds", "How long the last reading of everything took.")),
+          current(metrics.gauge("fairlead_emitter_source_current",
+                                "1 while the source tells of changes; else what is known is emitted on.")),
+          leader(metrics.gauge("fairlead_emitter_leader", "1 while this emitter is the active one.")),
+          registering(metrics.gauge("fairlead_emitter_registering",
+                                    "1 while this emitter registers: it leads, or cannot say who does.")),
+          passes(metrics.counter("fairlead_emitter_passes_total", "Times that everything was read.")),
+          failed_passes(metrics.counter("fairlead_emitter_failed_passes_total",
+                                        "Times that everything was to be read, and could not.")),
+          events(metrics.counter("fairlead_emitter_events_total", "Changes that the source told of.")),
+          changes(metrics.counter("fairlead_emitter_changed_names_total", "Names whose endpoints were made anew.")) {}
+    Gauge processes, instances, names, collisions, pass_seconds, current, leader, registering;
+    Counter passes, failed_passes, events, changes;
+};
+
+void sooner(Step& step, const Step& other) {
+    step.more = step.more || other.more;
+    if (other.due && (!step.due || *other.due < *step.due)) step.due = other.due;
+}
+
+}  // namespace
+
+std::string_view name_of(Duty duty) {
+    switch (duty) {
+        case Duty::waits:
+            return "waits";
+        case Duty::standby:
+            return "standby";
+        case Duty::registers:
+            return "registers";
+        case Duty::leads:
+            return "leads";
+    }
+    return "";
+}
+
+struct Emitter::Impl {
+    explicit Impl(const EmitterParts& parts_) : parts(parts_), gauges(parts_.metrics) {
+        // Versions grow, also over restarts.
+        const auto since = parts.clock.now().time_since_epoch();
+        version = static_cast<std::uint64_t>(std::chrono::duration_cast<std::chrono::microseconds>(since).count());
+    }
+
+    Step step();
+    void emit();
+    [[nodiscard]] Duty decide() const;
+    void follow(Duty now);
+    void publish();
+
+    EmitterParts parts;
+    lrp::Front front;
+    Gauges gauges;
+    SourceFigures counted;  // by the metrics
+    bool started = false;
+    std::uint64_t version = 0;
+
+    mutable std::mutex mutex;  // of what other threads ask for
+    Duty duty = Duty::waits;
+    bool leaving = false, left = false, is_ready = false;
+    std::string why;
+};
+
+void Emitter::Impl::emit() {
+    const auto names = front.update(parts.book, parts.book.take_touched());
+    if (started && names.empty()) return;
+    gauges.changes.add(static_cast<double>(names.size()));
+    auto change = lrp::as_change(front, parts.book, names);
+    if (started) return parts.publisher.change(std::move(change), ++version);
+    traffic::RoutingTable table;
+    traffic::apply(table, change);
+    parts.publisher.reset(std::move(table), ++version);
+    started = true;
+    parts.log.info(
+        "everything is read",
+        {{"processes", parts.book.processes()}, {"instances", parts.book.instances()}, {"names", front.names()}});
+}
+
+Duty Emitter::Impl::decide() const {
+    if (!started) return Duty::waits;
+    const auto standing = parts.elector == nullptr ? Standing::leads : parts.elector->standing();
+    switch (standing) {
+        case Standing::leads:
+            // What is not followed now may have come back: a leader that hears nothing withdraws nothing.
+            return parts.source.current() ? Duty::leads : Duty::registers;
+        case Standing::follows:
+            return Duty::standby;
+        case Standing::unsure:
+            return Duty::registers;
+    }
+    return Duty::standby;
+}
+
+void Emitter::Impl::follow(Duty now) {
+    if (now == duty) return;
+    // A standby takes note of what is gone like a leader, and says nothing; one that cannot be sure keeps it for later.
+    const bool active = now == Duty::leads || now == Duty::registers;
+    if (!active) parts.publisher.active(false);
+    parts.publisher.withdraw(now != Duty::registers);
+    if (active) parts.publisher.active(true);
+    parts.log.info("emitter's duty", {{"is", name_of(now)},
+                                      {"was", name_of(duty)},
+                                      {"leader", parts.elector != nullptr ? parts.elector->holder() : "this one"}});
+    const std::lock_guard lock(mutex);
+    duty = now;
+}
+
+void Emitter::Impl::publish() {
+    const auto figures = parts.source.figures();
+    gauges.processes.set(static_cast<double>(parts.book.processes()));
+    gauges.instances.set(static_cast<double>(parts.book.instances()));
+    gauges.names.set(static_cast<double>(front.names()));
+    gauges.collisions.set(static_cast<double>(parts.book.collisions()));
+    gauges.passes.add(static_cast<double>(figures.passes - counted.passes));
+    gauges.failed_passes.add(static_cast<double>(figures.failed_passes - counted.failed_passes));
+    gauges.events.add(static_cast<double>(figures.events - counted.events));
+    counted = figures;
+    gauges.pass_seconds.set(figures.pass_seconds);
+    gauges.current.set(parts.source.current() ? 1 : 0);
+    gauges.leader.set(duty == Duty::leads ? 1 : 0);
+    gauges.registering.set(duty == Duty::leads || duty == Duty::registers ? 1 : 0);
+    const auto progress = parts.publisher.progress();
+    std::string problem = parts.source.problem();
+    if (!started && problem.empty()) problem = "reading the LRPs";
+    if (problem.empty()) problem = progress.trouble;
+    if (problem.empty() && started && !progress.up) problem = "NATS is not reached yet";
+    if (problem.empty() && parts.elector != nullptr) problem = parts.elector->problem();
+    const std::lock_guard lock(mutex);
+    is_ready = started && progress.up;
+    why = std::move(problem);
+}
+
+Step Emitter::Impl::step() {
+    auto step = parts.source.step();
+    if (parts.source.complete()) emit();
+    if (started && parts.book.wants_pass()) {
+        parts.source.resync();
+        sooner(step, parts.source.step());
+    }
+    if (parts.elector != nullptr) {
+        bool leave = false;
+        {
+            const std::lock_guard lock(mutex);
+            leave = leaving;
+        }
+        if (leave && parts.elector->release()) {
+            const std::lock_guard lock(mutex);
+            left = true;
+        }
+        // Who has nothing to say yet does not stand: it would keep one that does from saying it.
+        if (started) sooner(step, parts.elector->step());
+    }
+    follow(decide());
+    publish();
+    return step;
+}
+
+Emitter::Emitter(const EmitterParts& parts) : impl_(std::make_unique<Impl>(parts)) {}
+Emitter::~Emitter() = default;
+
+Step Emitter::step() { return impl_->step(); }
+
+Duty Emitter::duty() const {
+    const std::lock_guard lock(impl_->mutex);
+    return impl_->duty;
+}
+
+bool Emitter::ready() const {
+    const std::lock_guard lock(impl_->mutex);
+    return impl_->is_ready;
+}
+
+std::string Emitter::problem() const {
+    const std::lock_guard lock(impl_->mutex);
+    return impl_->why;
+}
+
+bool Emitter::leave() {
+    const std::lock_guard lock(impl_->mutex);
+    impl_->leaving = true;
+    return impl_->left || impl_->parts.elector == nullptr;
+}
+
+}  // namespace fairlead::emitter

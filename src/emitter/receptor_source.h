@@ -1,0 +1,48 @@
+// The source over a Receptor: carries what ReceptorSync asks for over a ReceptorLink, and hands it what comes. Used by
+// Emitter.
+//
+// Threads: callbacks of the link only fill the inbox; everything else on the caller's of step().
+#pragma once
+
+#include <functional>
+#include <map>
+#include <memory>
+
+#include "emitter/receptor_link.h"
+#include "emitter/receptor_sync.h"
+#include "emitter/source.h"
+
+namespace fairlead::emitter {
+
+class ReceptorSource final : public Source {
+public:
+    ReceptorSource(const ReceptorOptions& options, ReceptorLink& link, lrp::Book& book, const Clock& clock,
+                   Random& random, Log& log, std::function<void()> wake);
+    ~ReceptorSource() override;
+
+    Step step() override;
+    [[nodiscard]] bool complete() const override { return sync_.complete(); }
+    [[nodiscard]] bool current() const override { return sync_.current(); }
+    [[nodiscard]] std::string problem() const override { return sync_.problem(); }
+    void resync() override { sync_.resync(clock_.monotonic()); }
+    [[nodiscard]] SourceFigures figures() const override { return sync_.figures(); }
+
+private:
+    struct Arrival {
+        enum class Kind { answer, opened, bytes, ended } kind = Kind::answer;
+        std::uint64_t call = 0;
+        Result<std::string> text = std::string();
+    };
+    struct Inbox;
+
+    void take(Arrival arrival);
+    void start(const ReceptorAsk& ask);
+
+    ReceptorLink& link_;
+    const Clock& clock_;
+    ReceptorSync sync_;
+    std::shared_ptr<Inbox> inbox_;
+    std::map<std::uint64_t, std::unique_ptr<cluster::Call>> calls_;  // last: silenced before anything else goes
+};
+
+}  // namespace fairlead::emitter

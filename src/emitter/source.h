@@ -1,0 +1,39 @@
+// Where the LRPs come from: keeps an lrp::Book in step. Implemented over our API (api_source.h) and over a Receptor
+// (receptor_source.h); used by Emitter.
+//
+// Threads: one, that of step().
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "base/step_thread.h"
+
+namespace fairlead::emitter {
+
+// Since the start, for metrics.
+struct SourceFigures {
+    std::uint64_t passes = 0, failed_passes = 0;  // everything was read, or was to be
+    std::uint64_t events = 0;
+    double pass_seconds = 0;  // of the last pass
+    bool operator==(const SourceFigures&) const = default;
+};
+
+class Source {
+public:
+    virtual ~Source() = default;
+    // Takes in what has come, and asks for what is due.
+    virtual Step step() = 0;
+    // Everything has been read at least once.
+    [[nodiscard]] virtual bool complete() const = 0;
+    // The book says what is there, but for the time that news take: somebody tells us of changes now. Only then can
+    // something be called gone.
+    [[nodiscard]] virtual bool current() const = 0;
+    // Why something cannot be read now, for people; empty: all is well.
+    [[nodiscard]] virtual std::string problem() const = 0;
+    // Something came that only reading everything can explain.
+    virtual void resync() = 0;
+    [[nodiscard]] virtual SourceFigures figures() const = 0;
+};
+
+}  // namespace fairlead::emitter
