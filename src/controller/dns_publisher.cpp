@@ -159,7 +159,10 @@ std::string DnsPublisher::default_owner() const {
     const auto object = namespaces_.get("default");
     const auto value = object ? json::parse(object->value()) : Result<json::Value>(json::Value());
     const std::string uid(value ? json::string_at(*value, "metadata.uid") : std::string_view());
-    return uid.empty() ? std::string() : fmt::format("fairlead-{}", uid.substr(0, 8));
+    if (uid.empty()) return {};
+    // The first part of a uid with a time is the same for all that were installed in one minute.
+    const bool timed = uid.size() == 36 && uid[14] == '7';
+    return fmt::format("fairlead-{}", timed ? uid.substr(24, 8) : uid.substr(0, 8));
 }
 
 std::optional<std::map<std::string, std::string>> DnsPublisher::secret(const std::string& key) const {

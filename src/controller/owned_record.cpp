@@ -25,8 +25,9 @@ bool same_record(const resource::DnsRecord& present, const resource::DnsRecord& 
             return found != labels.end() && found->second == label.second;
         });
     const auto& owners = present.metadata.owner_references;
+    const auto& meant = wanted.metadata.owner_references;
     return labelled && present.spec == wanted.spec &&
-           std::find(owners.begin(), owners.end(), wanted.metadata.owner_references.front()) != owners.end();
+           (meant.empty() || std::find(owners.begin(), owners.end(), meant.front()) != owners.end());
 }
 
 json::Value mended(json::Value object, const resource::DnsRecord& wanted) {
@@ -43,7 +44,8 @@ json::Value mended(json::Value object, const resource::DnsRecord& wanted) {
             if (!json::bool_at(item, "controller")) owners.push_back(item);
         }
     }
-    owners.push_back(resource::encode(wanted.metadata.owner_references.front()));
+    if (!wanted.metadata.owner_references.empty())
+        owners.push_back(resource::encode(wanted.metadata.owner_references.front()));
     json::set_at(object, "metadata.ownerReferences", std::move(owners));
     return object;
 }

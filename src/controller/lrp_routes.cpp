@@ -1,0 +1,191 @@
+#include "controller/lrp_routes.h"
+
+#include "base/log.h"
+#include "control/conditions.h"
+#include "controller/status_json.h"
+#include "lrp/read.h"
+#include "route/admission.h"
+
+namespace fairlead::controller {
+
+namespace {
+
+using resource::Condition;
+using resource::DesiredLrpStatus;
+using resource::Route;
+
+constexpr std::size_t batch = 64;  // LRPs per turn
+constexpr std::chrono::milliseconds catch_up_wait{10};
+constexpr std::chrono::seconds retry_wait{1};
+
+// The hosts that the Route is admitted with: under these a router serves it.
+std::vector<std::string> hosts_of(const Route& route) {
+    if (route.status.phase != "scheduled") return {};
+    const auto admitted = route::admitted_hosts(route.status.ingress);
+    return {admitted.begin(), admitted.end()};
+}
+
+std::string host_of(std::string_view name) { return std::string(name.substr(0, name.find('/'))); }
+
+// `wanted` in the place of our conditions; those of others stay. True if something is different.
+bool set_conditions(std::vector<Condition>& list, const std::vector<Condition>& wanted, WallTime now) {
+    const auto gone = std::erase_if(list, [&](const Condition& each) {
+        return is_provider_condition(each.type) && control::find_condition(wanted, each.type) == nullptr;
+    });
+    bool changed = gone > 0;
+    for (const auto& each : wanted) changed = control::set_condition(list, each, now) || changed;
+    return changed;
+}
+
+}  // namespace
+
+LrpRoutes::LrpRoutes(control::Context& context)
+    : context_(context),
+      routes_(context.view<Route>(resource::route_kind())),
+      routes_of_(routes_.add_index(hosts_of)),
+      feed_(context, [this] { ask_for_touched(); }) {
+    feed_.lrps().add_handler([this](const store::ObjectRef& before, const store::ObjectRef& after) {
+        const control::Key key((after ? after : before)->name());
+        if (after) return ask_for(key);
+        by_host_.erase(key);
+        unsettled_.erase(key);
+    });
+    routes_.informer().add_handler(
+        [this](const store::ObjectRef& before, const store::ObjectRef& after) { note_route(before, after); });
+}
+
+void LrpRoutes::ask_for(const control::Key& key) {
+    waiting_.add(key);
+    context_.enqueue(key);
+}
+
+void LrpRoutes::ask_for_touched() {
+    for (const auto& turn : feed_.book().take_touched()) {
+        if (feed_.lrps().get(turn.second)) ask_for(turn.second);
+    }
+}
+
+void LrpRoutes::note_route(const store::ObjectRef& before, const store::ObjectRef& after) {
+    const auto served = [](const store::ObjectRef& stored) -> std::pair<std::string, std::vector<std::string>> {
+        const auto route = stored ? decoded<Route>(stored) : Result<Route>(fail(Errc::not_found, ""));
+        if (!route) return {};
+        return {route->status.router, hosts_of(*route)};
+    };
+    const auto was = served(before);
+    const auto is = served(after);
+    if (was == is) return;
+    for (const auto* hosts : {&was.second, &is.second}) {
+        for (const auto& host : *hosts) {
+            for (const auto& key : by_host_.find(host)) ask_for(key);
+        }
+    }
+}
+
+std::map<std::string, std::set<std::string>> LrpRoutes::routes_first(const control::Key& key,
+                                                                     const lrp::Desired& desired) {
+    std::set<std::string> hosts;
+    for (const auto& each : desired.routes.http) {
+        for (const auto& name : each.names) hosts.insert(host_of(name));
+    }
+    by_host_.set(key, {hosts.begin(), hosts.end()});
+    std::map<std::string, std::set<std::string>> first;
+    std::optional<std::set<std::string>> serving;
+    for (const auto& host : hosts) {
+        for (const auto& name : routes_of_.find(host)) {
+            if (!serving) {
+                serving.emplace();
+                for (const auto* each : feed_.book().ledger().serving(desired.labels))
+                    serving->insert(each->facts.name);
+            }
+            const auto& router = routes_.get(name)->status.router;
+            if (serving->contains(router)) first[host].insert(router);
+        }
+    }
+    return first;
+}
+
+std::optional<LrpRoutes::Draft> LrpRoutes::draft(const control::Key& key) {
+    const auto stored = feed_.lrps().get(key);
+    if (!stored) return std::nullopt;
+    auto object = json::parse(stored->value());
+    const auto desired = object ? lrp::desired_of_object(*object) : Result<lrp::Desired>(fail(object.error()));
+    auto status = object ? status_of<DesiredLrpStatus>(*object) : Result<DesiredLrpStatus>(fail(object.error()));
+    if (!desired || !status) return std::nullopt;  // the feed has told
+    const auto plan = desired->routes.ports.empty() ? lrp::PortPlan{} : feed_.book().plan(key);
+    const auto story = lrp_story({.desired = *desired,
+                                  .generation = json::int_at(*object, "metadata.generation").value_or(0),
+                                  .plan = plan,
+                                  .routes_first = routes_first(key, *desired)});
+    const auto now = context_.clock().monotonic();
+    if (!story.unsettled) {
+        unsettled_.erase(key);
+    } else if (const auto since = unsettled_.try_emplace(key, now).first->second; now - since < patience) {
+        waiting_.add_later(key);
+        context_.enqueue_after(key, since + patience - now);
+        return std::nullopt;
+    }
+    Draft draft{.key = key, .object = std::move(*object), .before = *status, .after = *status};
+    const bool other_ports = draft.after.ports != story.ports;
+    draft.after.ports = story.ports;
+    if (!set_conditions(draft.after.conditions, story.conditions, context_.clock().now()) && !other_ports) {
+        return std::nullopt;
+    }
+    set_status(draft.object, draft.after);
+    return draft;
+}
+
+Result<control::Again> LrpRoutes::reconcile(const control::Key& key) {
+    std::vector<Draft> drafts;
+    for (const auto& each : waiting_.take(key, batch)) {
+        if (each != key) context_.taken_along(each);
+        if (auto made = draft(each)) drafts.push_back(std::move(*made));
+    }
+    write(std::move(drafts));
+    return control::Again::no();
+}
+
+void LrpRoutes::write(std::vector<Draft> drafts) {
+    if (drafts.empty()) return;
+    std::vector<control::Request> requests;
+    requests.reserve(drafts.size());
+    for (auto& draft : drafts) {
+        auto& request = requests.emplace_back();
+        request.verb = control::Verb::update;
+        request.object = control::object_id(feed_.lrps().kind(), draft.key);
+        request.subresource = "status";
+        request.body = std::move(draft.object);
+    }
+    const auto answers = context_.client().write_all(std::move(requests));
+    for (std::size_t i = 0; i < answers.size(); ++i) {
+        if (answers[i]) {
+            tell(drafts[i], *answers[i]);
+            continue;
+        }
+        const auto& error = answers[i].error();
+        if (error.code == Errc::not_found) continue;
+        const bool behind = error.code == Errc::conflict;
+        if (!behind) {
+            context_.log().warn("cannot write the conditions of a DesiredLRP",
+                                {{"lrp", drafts[i].key}, {"why", error.text()}});
+        }
+        waiting_.add_later(drafts[i].key);
+        context_.enqueue_after(drafts[i].key,
+                               behind ? std::chrono::nanoseconds(catch_up_wait) : std::chrono::nanoseconds(retry_wait));
+    }
+}
+
+// When a provider's routes turn bad, or good again.
+void LrpRoutes::tell(const Draft& draft, const json::Value& written) {
+    for (const auto& after : draft.after.conditions) {
+        if (!is_provider_condition(after.type)) continue;
+        const auto* before = control::find_condition(draft.before.conditions, after.type);
+        const bool was_bad = before != nullptr && before->status == "False";
+        if (after.status == "False" && (!was_bad || before->message != after.message)) {
+            context_.events().warning(written, after.reason, after.type + ": " + after.message);
+        } else if (after.status == "True" && was_bad) {
+            context_.events().normal(written, after.reason, after.type + ": " + after.message);
+        }
+    }
+}
+
+}  // namespace fairlead::controller

@@ -1,0 +1,58 @@
+// Tells the owners of DesiredLRPs what has become of their routes: a condition per provider, the ports that lead to the
+// process, and an event when a provider's routes turn bad or good again. What is said is decided by lrp_story from the
+// same plan of ports that port_leases carries out. One write per change: what stands is not written again, and a lease
+// that is about to be made is given a moment first.
+//
+// Keys are DesiredLRPs, "namespace/name". Made by main; runs in a Manager.
+#pragma once
+
+#include <chrono>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "control/context.h"
+#include "controller/key_batch.h"
+#include "controller/lrp_conditions.h"
+#include "controller/port_feed.h"
+#include "resource/kinds/route.h"
+
+namespace fairlead::controller {
+
+class LrpRoutes final : public control::Reconciler {
+public:
+    // How long a port that is about to be leased is waited for.
+    static constexpr std::chrono::seconds patience{2};
+
+    explicit LrpRoutes(control::Context& context);
+    Result<control::Again> reconcile(const control::Key& key) override;
+
+private:
+    struct Draft {
+        control::Key key;
+        json::Value object;  // with the new status
+        resource::DesiredLrpStatus before, after;
+    };
+
+    void ask_for(const control::Key& key);
+    void ask_for_touched();
+    void note_route(const store::ObjectRef& before, const store::ObjectRef& after);
+    // Names of the LRP that a Route has where the LRP is served.
+    std::map<std::string, std::set<std::string>> routes_first(const control::Key& key, const lrp::Desired& desired);
+    // What is to be written; nothing: it stands, or is given a moment.
+    std::optional<Draft> draft(const control::Key& key);
+    void write(std::vector<Draft> drafts);
+    void tell(const Draft& draft, const json::Value& written);
+
+    control::Context& context_;
+    KeyBatch waiting_;
+    std::map<control::Key, MonotonicTime> unsettled_;  // since when
+    control::Index by_host_;                           // host -> LRPs that name it
+    control::View<resource::Route>& routes_;
+    const control::Index& routes_of_;  // host -> Routes that are bound
+    PortFeed feed_;
+};
+
+}  // namespace fairlead::controller
