@@ -134,7 +134,7 @@ std::optional<User> Access::user_of(std::string_view token) const {
     return find_token(store_, token, clock_.now());
 }
 
-Verdict Access::authenticate(const net::Request& request) const {
+Verdict Access::authenticate(const net::Request& request, const Login* login) const {
     Verdict verdict;
     if (options_.allow_all) {
         verdict.user = admin_user();
@@ -142,6 +142,13 @@ Verdict Access::authenticate(const net::Request& request) const {
         User user{request.peer.certificate_name, request.peer.certificate_groups};
         complete_groups(user);
         verdict.user = std::move(user);
+    } else if (login != nullptr) {
+        verdict.user = user_of(login->token);
+        if (verdict.user && !login->user.empty() && login->user != verdict.user->name) verdict.user.reset();
+        if (!verdict.user) {
+            verdict.refusal = unauthorized();
+            verdict.reason = "the password is no token of that user, or one that is revoked or expired";
+        }
     } else if (const auto token = bearer_token(request.headers); !token.empty()) {
         verdict.user = user_of(token);
         if (!verdict.user) {
@@ -187,9 +194,18 @@ bool Access::judge_caller(const net::Request& request, const Attributes& attribu
     return true;
 }
 
-Verdict Access::check(const net::Request& request, const Attributes& attributes) {
-    auto verdict = authenticate(request);
-    (verdict.user ? known_ : verdict.refusal ? failed_ : unknown_).add();
+void Access::count(const Verdict& verdict) { (verdict.user ? known_ : verdict.refusal ? failed_ : unknown_).add(); }
+
+Verdict Access::identify(const net::Request& request, const Login* login) {
+    auto verdict = authenticate(request, login);
+    count(verdict);
+    if (judge_caller(request, {}, verdict)) verdict.reason = "open to all users";
+    return verdict;
+}
+
+Verdict Access::check(const net::Request& request, const Attributes& attributes, const Login* login) {
+    auto verdict = authenticate(request, login);
+    count(verdict);
     if (!judge_caller(request, attributes, verdict)) return verdict;
     const auto started = clock_.monotonic();
     auto decision = authorizer_.decide(*verdict.user, attributes);
@@ -200,8 +216,8 @@ Verdict Access::check(const net::Request& request, const Attributes& attributes)
     return verdict;
 }
 
-bool Access::still_allowed(const net::Request& request, const Attributes& attributes) {
-    auto verdict = authenticate(request);
+bool Access::still_allowed(const net::Request& request, const Attributes& attributes, const Login* login) {
+    auto verdict = authenticate(request, login);
     if (!judge_caller(request, attributes, verdict)) return !verdict.refusal;
     return authorizer_.decide(*verdict.user, attributes).allowed;
 }

@@ -38,6 +38,12 @@ Status refused_access(const User& user, const Attributes& attributes, std::strin
 // Only what shows who calls: what is kept while a watch lives.
 net::Request credentials_of(const net::Request& request);
 
+// A token that is shown with the name of its holder (Basic credentials of the Receptor API); an empty name is
+// anybody's.
+struct Login {
+    std::string user{}, token{};
+};
+
 struct Verdict {
     std::optional<User> user;       // who acts; nothing for a caller without credentials
     std::optional<User> behind;     // who called, if he acts as somebody else
@@ -53,17 +59,20 @@ public:
     };
     Access(Options options, store::Store& store, const Clock& clock, Log& log, Metrics& metrics);
 
-    // Of a request that came in; counted.
-    Verdict check(const net::Request& request, const Attributes& attributes);
+    // Of a request that came in; counted. `login` counts beside what the request itself shows; null = none.
+    Verdict check(const net::Request& request, const Attributes& attributes, const Login* login = nullptr);
+    // Who it is, for what everybody may who is known; counted. A stranger is refused.
+    Verdict identify(const net::Request& request, const Login* login = nullptr);
     // Whether a request that was let in would be let in now; not counted.
-    bool still_allowed(const net::Request& request, const Attributes& attributes);
+    bool still_allowed(const net::Request& request, const Attributes& attributes, const Login* login = nullptr);
     // The holder of a token; nothing if it is no good.
     std::optional<User> user_of(std::string_view token) const;
     Authorizer& authorizer() { return authorizer_; }
 
 private:
     // Nothing and no refusal: no credentials were shown. Fills user, reason and refusal.
-    Verdict authenticate(const net::Request& request) const;
+    Verdict authenticate(const net::Request& request, const Login* login) const;
+    void count(const Verdict& verdict);
     void impersonate(const net::Request& request, Verdict& verdict);
     // True if the roles have to be asked; else the verdict is complete.
     bool judge_caller(const net::Request& request, const Attributes& attributes, Verdict& verdict);

@@ -14,6 +14,7 @@
 #include "apiserver/health.h"
 #include "apiserver/issued_tokens.h"
 #include "apiserver/openapi_endpoint.h"
+#include "apiserver/receptor/front.h"
 #include "apiserver/rest.h"
 #include "apiserver/token_file.h"
 #include "apiserver/watch.h"
@@ -55,6 +56,21 @@ struct ApiServer::Impl {
           request_metrics(m),
           watch_places(options.max_watches, options.max_watches_per_user, m),
           hub(s, c),
+          receptor_front(
+              options.receptor,
+              {.kinds = k,
+               .store = s,
+               .rest = rest,
+               .access = access,
+               .clock = c,
+               .log = l,
+               .metrics = m,
+               .request_metrics = request_metrics,
+               .hub = hub,
+               .watch_places = watch_places,
+               .recheck_interval = options.recheck_interval,
+               .in_worker = [this](const CallPtr& call, std::function<void()> job) { in_worker(call, std::move(job)); },
+               .draining = [this] { return draining.load(); }}),
           large_pool(options.large_workers, options.max_waiting_large),
           pool(options.workers, options.max_waiting) {
         auto prepared = rest.prepare();
@@ -114,6 +130,7 @@ struct ApiServer::Impl {
     WatchPlaces watch_places;
     MonotonicTime next_token_sweep;  // of the thread that maintains
     WatchHub hub;
+    receptor::Front receptor_front;
     WorkerPool large_pool;
     WorkerPool pool;  // last: its threads use everything above
 };
@@ -227,6 +244,7 @@ bool ApiServer::Impl::authorized(const CallPtr& call) {
 }
 
 void ApiServer::Impl::route(const CallPtr& call) {
+    if (receptor::is_ours(call->request.target)) return receptor_front.serve(call);
     auto parsed = parse_query(call->info.query);
     if (parsed) {
         call->options = std::move(*parsed);

@@ -10,6 +10,7 @@
 #include <string>
 
 #include "apiserver/endpoint.h"
+#include "apiserver/receptor/options.h"
 #include "base/fwd.h"
 #include "net/http.h"
 #include "resource/fwd.h"
@@ -34,6 +35,7 @@ struct ApiOptions {
     bool insecure_allow_all = false;                    // tests of semantics without TLS: every caller is the admin
     std::chrono::seconds bookmark_interval{60};
     std::chrono::seconds recheck_interval{15};  // how often an open watch asks whether its caller still may
+    receptor::FrontOptions receptor{};          // of /v1/
     // Both belong to the caller and outlive the server; null = none.
     TokenFile* token_file = nullptr;
     AuditLog* audit = nullptr;

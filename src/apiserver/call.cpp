@@ -68,6 +68,7 @@ void Call::name_labels(const resource::Kind& kind, Verb v) {
 void Call::finish(net::Response response) {
     const auto took = clock_.monotonic() - started_;
     if (!request.id.empty()) response.headers.set("X-Request-Id", request.id);
+    for (const auto& [name, value] : headers.items()) response.headers.set(name, value);
     metrics_.finished(labels, response.status, took);
     write_log(response.status, took);
     if (audit_) write_audit(response.status, took);

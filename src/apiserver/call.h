@@ -2,6 +2,7 @@
 // (metrics, access log). Made on the session's thread, finished once on whichever thread has the answer.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -24,7 +25,7 @@ public:
          AuditLog* audit);
 
     void finish(net::Response response);
-    void finish(const Status& status) { finish(answer(status)); }
+    void finish(const Status& status) { finish(word_refusal(status)); }
     void finish(Reply reply) { finish(answer(std::move(reply), presentation)); }
 
     // What names the request in metrics; set once the resource is known to exist, so that strangers' paths make no
@@ -43,6 +44,9 @@ public:
     Verb verb = Verb::get;
     Presentation presentation;
     RequestLabels labels;
+    // How a part of the server with an API of its own words refusals.
+    std::function<net::Response(const Status&)> word_refusal = [](const Status& status) { return answer(status); };
+    net::Headers headers;  // that every answer to this call carries
 
 private:
     void write_log(int status, std::chrono::nanoseconds took);

@@ -51,7 +51,7 @@ Outcome<void> Rest::name_and_stamp(const Target& target, json::Value& object, bo
          {"resourceVersion", "deletionTimestamp", "deletionGracePeriodSeconds", "selfLink", "managedFields"}) {
         metadata.erase(member);
     }
-    metadata["uid"] = make_uuid(random_);
+    metadata["uid"] = make_uuid(random_, clock_.now());
     metadata["creationTimestamp"] = now_text();
     metadata["generation"] = 1;
     return {};
@@ -143,16 +143,35 @@ Outcome<Reply> Rest::commit_new(const Kind& kind, const Target& target, json::Va
     return refuse(service_unavailable("the namespace kept changing while the object was being created; try again"));
 }
 
-// A route that is bound to a router that nobody runs would be lost: no scheduler looks at it again.
+// A route that is bound to a router that nobody runs would be lost, and one that is bound under a name that is not the
+// router's would be reached by nobody.
 Outcome<void> Rest::check_router(const resource::RouteBinding& binding, std::string_view name, const Kind& kind) const {
     const auto* routers = kinds_.find("fairlead.dev", "v1", "routers");
-    if (!routers) return {};
-    const auto router = store_.get(store_key(*routers, "", binding.router));
-    if (!router) return refuse(from_error(router.error()));
-    if (*router) return {};
-    const resource::FieldErrors errors{{resource::Cause::not_found, "router",
-                                        fmt::format("Not found: \"{}\": no Router has this name", binding.router)}};
-    return refuse(invalid(kind, name, errors));
+    if (!routers || resource::sets_back(binding)) return {};
+    const auto refused = [&](resource::Cause cause, std::string field, std::string message) {
+        return refuse(invalid(kind, name, {{cause, std::move(field), std::move(message)}}));
+    };
+    const auto found = store_.get(store_key(*routers, "", binding.router));
+    if (!found) return refuse(from_error(found.error()));
+    if (!*found) {
+        return refused(resource::Cause::not_found, "router",
+                       fmt::format("Not found: \"{}\": no Router has this name", binding.router));
+    }
+    const auto router = parse_object(**found);
+    if (!router) return refuse(router.error());
+    const auto no = [&](std::string_view field, std::string_view value, std::string_view why) {
+        return refused(resource::Cause::invalid, std::string(field),
+                       fmt::format("Invalid value: \"{}\": {}", value, why));
+    };
+    if (being_deleted(*router)) return no("router", binding.router, "the Router is being deleted");
+    if (json::bool_at(*router, "spec.drain")) {
+        return no("router", binding.router, "the Router takes no routes, its spec.drain is true");
+    }
+    const auto dns = json::string_at(*router, "spec.dns");
+    if (binding.dns != dns) {
+        return no("dns", binding.dns, fmt::format("must be the DNS name of Router {}, '{}'", binding.router, dns));
+    }
+    return {};
 }
 
 // A RouteBinding is not kept: creating it writes the binding into the Route, in one commit.
@@ -169,7 +188,7 @@ Outcome<Reply> Rest::bind(const Target& target, json::Value binding, const Query
         if (!current) return refuse(current.error());
         auto old = parse_object(**current);
         if (!old) return refuse(old.error());
-        auto bound = resource::bind_route(*old, *wanted);
+        auto bound = resource::bind_route(*old, *wanted, clock_.now());
         if (!bound) {
             const auto& error = bound.error();
             if (error.code == Errc::conflict) return refuse(conflict(*routes, name, error.text()));

@@ -80,18 +80,28 @@ json::Array user_rules() {
             rule(read, "kuadrant.io", {"dnsrecords"})};  // those that their Ingresses get
 }
 
-// What a router agent reads to route, and the two places where it says what it did. Secrets are not among them: bind a
-// Role that names the ones it needs.
+// All of the Receptor API: processes, instances, and domains, which are Leases. Bound in its namespace.
+json::Array receptor_rules() {
+    return {rule(write, "fairlead.dev", {"desiredlrps", "actuallrps"}), rule(write, "coordination.k8s.io", {"leases"})};
+}
+
+// What a router's agent reads to route, and where it says what it did: its own RouterInstance.
 json::Array router_rules() {
     return {rule(read, "route.openshift.io", {"routes"}),
-            rule(read, "networking.k8s.io", {"ingresses"}),
-            rule(read, "gateway.networking.k8s.io", {"gateways", "httproutes"}),
-            rule(read, "fairlead.dev", {"routers", "desiredlrps", "actuallrps"}),
-            rule(read, "", {"namespaces", "services", "endpoints"}),
-            rule({"get", "patch", "update"}, "fairlead.dev", {"routers/status"}),
-            rule({"get", "patch", "update"}, "route.openshift.io", {"routes/status"}),
-            rule({"create", "patch"}, "", {"events"})};
+            rule(read, "fairlead.dev", {"routers", "desiredlrps", "actuallrps", "portleases"}),
+            rule(read, "", {"services", "endpoints"}),
+            rule({"create", "get", "patch"}, "fairlead.dev", {"routerinstances"}),
+            rule({"get", "patch"}, "fairlead.dev", {"routerinstances/status"})};
 }
+
+// What an emitter reads, and the Lease by which one of several is the active one.
+json::Array emitter_rules() {
+    return {rule(read, "fairlead.dev", {"desiredlrps", "actuallrps"}),
+            rule({"create", "get", "list", "update", "watch"}, "coordination.k8s.io", {"leases"})};
+}
+
+// Certificates that Routes and Routers name; apart, because an agent that needs none should not see any.
+json::Array router_secret_rules() { return {rule(read, "", {"secrets"})}; }
 
 json::Value resource_wildcard(const Texts& verbs) {
     return json::Object{{"apiGroups", list({"*"})}, {"resources", list({"*"})}, {"verbs", list(verbs)}};
@@ -154,12 +164,18 @@ std::vector<json::Value> default_roles(const resource::Kinds& kinds) {
         role("fairlead-admin",
              {resource_wildcard(write), paths({"/metrics", "/dns/*"}), paths({"/dns/preview"}, {"post"})}),
         role("fairlead-user", user_rules()),
+        role("fairlead-receptor", receptor_rules()),
+        role("fairlead-emitter", emitter_rules()),
         role("fairlead-router", router_rules()),
+        role("fairlead-router-secrets", router_secret_rules()),
         role("fairlead-viewer", viewer_rules(kinds)),
         binding("cluster-admin", masters_group),
         binding("system:basic-user", authenticated_group),
         binding("system:discovery", authenticated_group),
         binding("system:monitoring", "system:monitoring"),
+        // Whoever gives out tokens of this group wants routers to work; Secrets are a decision of their own.
+        binding("fairlead-router", "fairlead:routers"),
+        binding("fairlead-emitter", "fairlead:emitters"),
     };
 }
 

@@ -172,21 +172,4 @@ json::Object& metadata_of(json::Value& object) {
     return metadata.get_object();
 }
 
-void drop_nulls(json::Value& value) {
-    if (auto* object = value.if_object()) {
-        // Erasing by iterator would reorder the members, so the survivors are moved over when there is a null at all.
-        const bool any = std::any_of(object->begin(), object->end(), [](const auto& m) { return m.value().is_null(); });
-        if (any) {
-            json::Object kept;
-            for (auto& member : *object) {
-                if (!member.value().is_null()) kept.emplace(member.key(), std::move(member.value()));
-            }
-            *object = std::move(kept);
-        }
-        for (auto& member : *object) drop_nulls(member.value());
-    } else if (auto* array = value.if_array()) {
-        for (auto& item : *array) drop_nulls(item);
-    }
-}
-
 }  // namespace fairlead::apiserver

@@ -39,7 +39,5 @@ store::Key store_key(const resource::Kind& kind, std::string_view ns, std::strin
 bool being_deleted(const json::Value& object);
 // The metadata object, made if there is none. The value must be an object.
 json::Object& metadata_of(json::Value& object);
-// Members whose value is null are as good as absent, as Go's decoders see it.
-void drop_nulls(json::Value& value);
 
 }  // namespace fairlead::apiserver

@@ -5,6 +5,7 @@
 #include "apiserver/object_bytes.h"
 #include "base/text.h"
 #include "json/duplicates.h"
+#include "json/exact.h"
 #include "json/yaml.h"
 #include "resource/meta.h"
 
@@ -188,6 +189,8 @@ Outcome<json::Value> Rest::decode(const Target& target, const Body& body, const 
         object->get_object()[member] =
             std::string_view(member) == "kind" ? target.kind->name : target.kind->api_version();
     }
+    const bool as_json = body_format(body.content_type) == BodyFormat::json;
+    if (target.kind->keep_text && as_json) target.kind->keep_text(*object, body.bytes);
     return object;
 }
 
@@ -207,7 +210,7 @@ Outcome<void> Rest::check_identity(const Target& target, json::Value& object) co
             {resource::Cause::invalid, "kind", fmt::format("Invalid value: \"{}\": must be {}", kind_name, kind.name)}};
         return refuse(invalid(kind, json::string_at(object, "metadata.name"), errors));
     }
-    drop_nulls(object);
+    json::drop_nulls(object);
     const std::string ns(json::string_at(object, "metadata.namespace"));
     if (kind.scope == resource::Scope::cluster) {
         if (!ns.empty()) {

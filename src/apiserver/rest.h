@@ -5,6 +5,7 @@
 
 #include <atomic>
 #include <chrono>
+#include <functional>
 #include <limits>
 #include <memory>
 #include <optional>
@@ -58,6 +59,15 @@ struct RestOptions {
     WriteGuard* guard = nullptr;
 };
 
+// One of many writes that share commits.
+struct BatchWrite {
+    std::string name;
+    // Made if there is none of that name, else its spec replaces the other's; nothing: what is there is removed.
+    std::optional<json::Value> object;
+    // Of what is there: if it says no, there is nothing of that name. Null = whatever it is.
+    std::function<bool(const json::Value& present)> applies{};
+};
+
 // Where and how a watch begins; made by Rest::plan_watch, run by WatchStream.
 struct WatchPlan {
     const resource::Kind* kind = nullptr;
@@ -88,6 +98,10 @@ public:
     Reply patch(const Target& target, const QueryOptions& options, const Body& body);
     Reply remove(const Target& target, const QueryOptions& options, const Body& body);
     Reply remove_collection(const Target& target, const QueryOptions& options, const Body& body);
+
+    // Many writes to one namespace in few commits; an answer each, in their order. One that fails stops no other.
+    std::vector<Reply> write_many(const resource::Kind& kind, std::string_view ns,
+                                  const std::vector<BatchWrite>& writes, const QueryOptions& options);
 
     // Makes what every server has: the namespace "default". Idempotent; before serving.
     Result<void> prepare();
@@ -148,6 +162,18 @@ private:
     // Nothing = somebody else was faster; read again.
     Outcome<std::optional<Reply>> commit_change(const Target& target, const store::ObjectRef& current, Change change,
                                                 const QueryOptions& options);
+
+    // --- batch.cpp ---
+    struct Draft {
+        std::optional<store::Op> op;               // nothing: it is so already
+        std::optional<store::Op> namespace_check;  // belongs into the same commit
+        Reply reply;                               // once it is committed
+    };
+    Outcome<Draft> draft_new(const Target& target, const BatchWrite& write, const QueryOptions& options);
+    Outcome<Draft> draft_change(const Target& target, const BatchWrite& write, const store::Object& current,
+                                const QueryOptions& options);
+    Outcome<Draft> draft_write(const Target& target, const BatchWrite& write, const QueryOptions& options);
+    Reply write_alone(const Target& target, const BatchWrite& write, const QueryOptions& options);
 
     // --- patch.cpp ---
     Outcome<Reply> patch_object(const Target& target, const QueryOptions& options, const Body& body);

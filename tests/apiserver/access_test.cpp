@@ -126,6 +126,13 @@ TEST_F(AccessTest, TheDefaultRoles) {
         {alice, "PUT", real_routes + "/x/status", 403},
         {{"edge"}, "GET", "/apis/route.openshift.io/v1/routes?watch=true", 200},
         {{"edge"}, "GET", "/apis/fairlead.dev/v1/routers", 200},
+        {{"other-edge", {"fairlead:routers"}}, "GET", "/apis/fairlead.dev/v1/routers", 200},
+        {{"other-edge", {"fairlead:routers"}}, "GET", "/apis/fairlead.dev/v1/portleases", 200},
+        {{"other-edge", {"fairlead:routers"}}, "GET", "/apis/fairlead.dev/v1/desiredlrps", 200},
+        {{"other-edge", {"fairlead:routers"}}, "GET", "/apis/fairlead.dev/v1/actuallrps", 200},
+        {{"other-edge", {"fairlead:routers"}}, "DELETE", "/apis/fairlead.dev/v1/portleases/x", 403},
+        {{"other-edge", {"fairlead:routers"}}, "GET", "/api/v1/secrets", 403},
+        {{"other-edge", {"fairlead:routers"}}, "DELETE", real_routes + "/x", 403},
         {{"edge"}, "GET", "/api/v1/endpoints", 200},
         {{"edge"}, "GET", "/api/v1/secrets", 403},
         {{"edge"}, "PUT", real_routes + "/x", 403},
@@ -140,8 +147,12 @@ TEST_F(AccessTest, TheDefaultRoles) {
         EXPECT_EQ(code(row.who, row.method, row.path), row.code)
             << row.who.name << " " << row.method << " " << row.path;
     }
-    EXPECT_NE(code({"edge"}, "PUT", real_routes + "/x/status", "{}"), 403);
-    EXPECT_NE(code({"edge"}, "PUT", "/apis/fairlead.dev/v1/routers/x/status", "{}"), 403);
+    // It says what it does in its own object, and nowhere else.
+    EXPECT_NE(code({"edge"}, "POST", "/apis/fairlead.dev/v1/routerinstances", "{}"), 403);
+    EXPECT_NE(code({"edge"}, "PATCH", "/apis/fairlead.dev/v1/routerinstances/x/status", "{}"), 403);
+    EXPECT_EQ(code({"edge"}, "DELETE", "/apis/fairlead.dev/v1/routerinstances/x"), 403);
+    EXPECT_EQ(code({"edge"}, "PUT", real_routes + "/x/status", "{}"), 403);
+    EXPECT_EQ(code({"edge"}, "PUT", "/apis/fairlead.dev/v1/routers/x/status", "{}"), 403);
 }
 
 TEST_F(AccessTest, ActingAsSomebodyElseIsARight) {

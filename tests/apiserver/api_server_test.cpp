@@ -85,6 +85,10 @@ INSTANTIATE_TEST_SUITE_P(
     testing::Values(
         RouteRow{"versions", "GET", "/api", 200, R"("versions":["v1"])"},
         RouteRow{"groups", "GET", "/apis?timeout=32s", 200, R"("name":"route.openshift.io")"},
+        RouteRow{"receptor", "GET", "/v1/desired_lrps?limit=x", 200, "[]"},
+        RouteRow{"receptor_error", "POST", "/v1/desired_lrps", 400, R"({"name":"InvalidJSON","message":)"},
+        RouteRow{"receptor_unknown", "GET", "/v1/nothing", 404, R"({"name":"InvalidRequest","message":)"},
+        RouteRow{"receptor_method", "PATCH", "/v1/desired_lrps", 405, R"({"name":"InvalidRequest","message":)"},
         RouteRow{"group", "GET", "/apis/fairlead.dev", 200,
                  R"("preferredVersion":{"groupVersion":"fairlead.dev/v1","version":"v1"})"},
         RouteRow{"core_resources", "GET", "/api/v1", 200, R"("name":"namespaces/finalize")"},
@@ -331,9 +335,17 @@ TEST(Overload, IsRefusedAtTheDoorAndReadsGoOn) {
     EXPECT_EQ(refused.headers.get("Retry-After"), "1");
     EXPECT_THAT(refused.body, testing::HasSubstr(R"("reason":"TooManyRequests")"));
 
-    std::promise<net::Response> read;
     net::Request request;
     request.method = "GET";
+    request.target = "/v1/domains";
+    std::promise<net::Response> other_words;
+    api.handle(request, [&](net::Response r) { other_words.set_value(std::move(r)); });
+    const auto in_its_form = other_words.get_future().get();
+    EXPECT_EQ(in_its_form.status, 429);
+    EXPECT_EQ(in_its_form.headers.get("Retry-After"), "1");
+    EXPECT_THAT(in_its_form.body, testing::StartsWith(R"({"name":"UnknownError","message":"too many)"));
+
+    std::promise<net::Response> read;
     request.target = "/api/v1/namespaces/default";
     api.handle(request, [&](net::Response r) { read.set_value(std::move(r)); });
     EXPECT_EQ(read.get_future().get().status, 200) << "reads of one object do not wait behind writes";
