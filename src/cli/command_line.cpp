@@ -16,12 +16,20 @@
 #include "base/text.h"
 #include "cli/command_words.h"
 #include "cli/commands.h"
+#include "cli/common_flags.h"
 #include "cli/completion.h"
+#include "cli/emitter_flags.h"
+#include "cli/emitter_options.h"
+#include "cli/keepalived_flags.h"
 #include "cli/kubeconfig.h"
 #include "cli/plan_flags.h"
+#include "cli/rebalance_flags.h"
+#include "cli/router_flags.h"
+#include "cli/router_options.h"
 #include "cli/serve_flags.h"
 #include "cli/serve_options.h"
 #include "cli/session.h"
+#include "cli/token_flags.h"
 #include "resource/kind.h"
 
 namespace fairlead::cli {
@@ -29,6 +37,8 @@ namespace {
 
 constexpr const char* examples = R"(Examples:
   fairlead serve                                run a server on this machine
+  fairlead router --router edge                 run an instance of the Router "edge"
+  fairlead emitter --nats nats://10.0.0.5:4222  keep gorouters in step with LRPs
   fairlead apply -f examples/                   put manifests into it
   fairlead get routes                           see what there is
   fairlead describe route shop                  see why it is as it is
@@ -58,37 +68,31 @@ int with_session(const ConnectionOptions& options, Terminal& terminal, const std
     return with_connection(options, terminal, [&](Session& session, const Connection&) { return command(session); });
 }
 
-std::string check_duration(const std::string& text) {
-    return parse_duration(text) ? std::string() : fmt::format("\"{}\" is no duration like 30s, 5m or 1h30m", text);
-}
-
-std::string check_ttl(const std::string& text) {
-    const auto ttl = parse_duration(text);
-    if (ttl && *ttl >= std::chrono::seconds(1) && *ttl <= std::chrono::hours(8784)) return {};
-    return fmt::format("\"{}\" is no duration from 1s to 8784h: a token lasts at most 366 days", text);
-}
-
-std::string check_not_empty(const std::string& text) { return text.empty() ? "it is empty" : ""; }
-
 class CommandLine {
 public:
-    CommandLine(Terminal& terminal, const std::function<int(const ServeOptions&)>& serve)
-        : terminal_(terminal), serve_(serve) {
+    CommandLine(Terminal& terminal, const std::function<int(const ServeOptions&)>& serve,
+                const std::function<int(const RouterOptions&)>& router,
+                const std::function<int(const EmitterOptions&)>& emitter)
+        : terminal_(terminal), serve_(serve), router_(router), emitter_(emitter) {
         app_.set_help_flag("-h,--help", "Show this help");
         app_.require_subcommand(1);
         app_.footer(examples);
         add_serve();
+        add_router();
+        add_emitter();
         add_apply();
         add_get();
         add_describe();
         add_delete();
         add_watch();
         add_wait();
+        add_rebalance();
         add_token();
         add_explain();
         add_zone();
         add_plan();
         add_ownership();
+        add_keepalived();
         add_version();
         add_completion();
     }
@@ -102,6 +106,7 @@ public:
         try {
             app_.parse(arguments);
         } catch (const CLI::CallForHelp& help) {
+            if (!app_.remaining(true).empty()) return explain(help);  // of a command that there is not
             return app_.exit(help, terminal_.out, terminal_.err);
         } catch (const CLI::ParseError& error) {
             return explain(error);
@@ -136,61 +141,59 @@ private:
         return command;
     }
 
-    // Options that every client command has.
-    static void add_connection(CLI::App& command, ConnectionOptions& options, bool with_namespace = true) {
-        command.add_option("--kubeconfig", options.kubeconfig,
-                           "Kubeconfig file (else $KUBECONFIG, else that of the data dir)");
-        command.add_option("--context", options.context, "Context of the kubeconfig");
-        command.add_option("--data-dir", options.data_dir, "Data dir of the server, whose admin.kubeconfig is used");
-        command
-            .add_option_function<std::string>(
-                "--request-timeout",
-                [&options](const std::string& text) { options.request_timeout = *parse_duration(text); },
-                "How long one request may take (default 1m)")
-            ->check(check_duration);
-        if (with_namespace)
-            command.add_option("-n,--namespace", options.name_space, "Namespace (else that of the context)");
-    }
-
-    static void add_selection(CLI::App& command, Selection& selection, bool required = true) {
-        auto* what = command.add_option("what", selection.arguments, "TYPE[,TYPE] [NAME...], or TYPE/NAME...");
-        if (required) what->required();
-        command.add_option("-l,--selector", selection.labels, "Label selector: app=shop,tier in (a,b),!old");
-        command.add_option("--field-selector", selection.fields, "Field selector: metadata.name=shop");
-        command.add_flag("-A,--all-namespaces", selection.all_namespaces, "In all namespaces");
+    // The command asks a server.
+    template <class Options>
+    void in_session(CLI::App& command, const Options& options, int (*verb)(const Options&, Session&)) {
+        command.callback([this, &options, verb] {
+            action_ = [this, &options, verb] {
+                return with_session(options.connection, terminal_,
+                                    [&](Session& session) { return verb(options, session); });
+            };
+        });
     }
 
     void add_serve();
+    void add_router();
+    void add_emitter();
     void add_apply();
     void add_get();
     void add_describe();
     void add_delete();
     void add_watch();
     void add_wait();
+    void add_rebalance();
     void add_token();
     void add_token_create(CLI::App& token);
     void add_explain();
     void add_zone();
     void add_plan();
     void add_ownership();
+    void add_keepalived();
     void add_version();
     void add_completion();
 
     int run_serve();
+    int run_router();
+    int run_emitter();
     int run_completion();
 
     Terminal& terminal_;
     const std::function<int(const ServeOptions&)>& serve_;
+    const std::function<int(const RouterOptions&)>& router_;
+    const std::function<int(const EmitterOptions&)>& emitter_;
     CLI::App app_{"Fairlead: a control plane for traffic", "fairlead"};
     std::function<int()> action_;
 
     ServeArguments serve_arguments_;
+    RouterArguments router_arguments_;
+    EmitterArguments emitter_arguments_;
     ApplyOptions apply_;
     GetOptions get_;
     DescribeOptions describe_;
     DeleteOptions delete_;
     WatchOptions watch_;
     WaitOptions wait_;
+    RebalanceOptions rebalance_;
     TokenCreateOptions token_create_;
     TokenListOptions token_list_;
     TokenRevokeOptions token_revoke_;
@@ -199,9 +202,10 @@ private:
     PlanOptions plan_;
     PlanApproveOptions plan_approve_;
     OwnershipOptions adopt_, release_, transfer_;
+    route::KeepalivedOptions keepalived_;
     VersionOptions version_;
     std::string dry_run_ = "none", validate_ = "strict", get_output_ = "table", watch_output_ = "text";
-    std::string token_output_ = "text", explain_output_ = "text";
+    std::string explain_output_ = "text";
     std::string cascade_ = "background", version_output_ = "text", shell_;
 };
 
@@ -236,6 +240,34 @@ int CommandLine::run_serve() {
         return 2;
     }
     return serve_(*options);
+}
+
+void CommandLine::add_router() {
+    auto* command = add("router", "Run one instance of a Router: HAProxy, and what keeps it in step", router_examples);
+    add_router_flags(*command, router_arguments_);
+    add_connection(*command, router_arguments_.connection, false);
+    command->callback([this] { action_ = [this] { return run_router(); }; });
+}
+
+int CommandLine::run_router() {
+    const auto options = router_options(router_arguments_, terminal_);
+    if (options) return router_(*options);
+    terminal_.err << "error: " << options.error().text() << "\nSee `fairlead router --help`.\n";
+    return options.error().code == Errc::invalid ? 2 : 1;
+}
+
+void CommandLine::add_emitter() {
+    auto* command = add("emitter", "Keep gorouters on NATS in step with LRPs", emitter_examples);
+    add_emitter_flags(*command, emitter_arguments_);
+    add_connection(*command, emitter_arguments_.connection, false);
+    command->callback([this] { action_ = [this] { return run_emitter(); }; });
+}
+
+int CommandLine::run_emitter() {
+    const auto options = emitter_options(emitter_arguments_, terminal_);
+    if (options) return emitter_(*options);
+    terminal_.err << "error: " << options.error().text() << "\nSee `fairlead emitter --help`.\n";
+    return options.error().code == Errc::invalid ? 2 : 1;
 }
 
 void CommandLine::add_apply() {
@@ -296,12 +328,7 @@ void CommandLine::add_describe() {
   fairlead describe routes -l app=shop)");
     add_selection(*command, describe_.selection);
     add_connection(*command, describe_.connection);
-    command->callback([this] {
-        action_ = [this] {
-            return with_session(describe_.connection, terminal_,
-                                [this](Session& session) { return run_describe(describe_, session); });
-        };
-    });
+    in_session(*command, describe_, run_describe);
 }
 
 void CommandLine::add_delete() {
@@ -389,6 +416,13 @@ void CommandLine::add_wait() {
     });
 }
 
+void CommandLine::add_rebalance() {
+    auto* command = add("rebalance", "Even out how many Routes each Router has", rebalance_examples);
+    add_rebalance_flags(*command, rebalance_);
+    add_connection(*command, rebalance_.connection);
+    in_session(*command, rebalance_, run_rebalance);
+}
+
 void CommandLine::add_token() {
     auto* token = add("token", "Make, list and revoke bearer tokens",
                       R"(  fairlead token create --user ci --group deployers --ttl 720h
@@ -402,12 +436,7 @@ void CommandLine::add_token() {
     list->footer("Examples:\n  fairlead token list");
     list->add_flag("--no-headers", token_list_.no_headers, "Rows only");
     add_connection(*list, token_list_.connection, false);
-    list->callback([this] {
-        action_ = [this] {
-            return with_session(token_list_.connection, terminal_,
-                                [this](Session& session) { return run_token_list(token_list_, session); });
-        };
-    });
+    in_session(*list, token_list_, run_token_list);
 
     auto* revoke =
         token->add_subcommand("revoke", "End tokens before their time: the next request with one is refused");
@@ -415,42 +444,13 @@ void CommandLine::add_token() {
     revoke->add_option("id", token_revoke_.ids, "The part of a token before its dot, as `token list` shows it")
         ->required();
     add_connection(*revoke, token_revoke_.connection, false);
-    revoke->callback([this] {
-        action_ = [this] {
-            return with_session(token_revoke_.connection, terminal_,
-                                [this](Session& session) { return run_token_revoke(token_revoke_, session); });
-        };
-    });
+    in_session(*revoke, token_revoke_, run_token_revoke);
 }
 
 void CommandLine::add_token_create(CLI::App& token) {
     auto* create = token.add_subcommand("create", "Make a token for a user and show it once");
-    create->footer(R"(Examples:
-  fairlead token create --user ci --group deployers --ttl 720h
-  fairlead token create --user alice -n shop -o kubeconfig > alice.kubeconfig
-  fairlead token create --user alice -o json
-
-A token gives its user nothing by itself: bind a role to him or to one of his groups.
-Making one takes the right to write Secrets in the namespace fairlead-system and to
-impersonate the user and each group.)");
-    create->add_option("--user", token_create_.user, "Who the holder of the token is")
-        ->required()
-        ->check(check_not_empty);
-    create->add_option("--group", token_create_.groups, "A group he is in; repeatable")
-        ->allow_extra_args(false)
-        ->check(check_not_empty);
-    create
-        ->add_option_function<std::string>(
-            "--ttl", [this](const std::string& text) { token_create_.ttl = *parse_duration(text); },
-            "How long it lasts (default 24h, at most 8784h: 366 days)")
-        ->check(check_ttl);
-    create->add_option("-o,--output", token_output_, "text (default), json, or kubeconfig: a ready one")
-        ->check(CLI::IsMember({"text", "json", "kubeconfig"}));
-    add_connection(*create, token_create_.connection);
+    add_token_create_flags(*create, token_create_);
     create->callback([this] {
-        token_create_.output = token_output_ == "text"   ? TokenOutput::text
-                               : token_output_ == "json" ? TokenOutput::json
-                                                         : TokenOutput::kubeconfig;
         action_ = [this] {
             return with_connection(token_create_.connection, terminal_,
                                    [this](Session& session, const Connection& connection) {
@@ -495,12 +495,7 @@ void CommandLine::add_zone() {
   fairlead zone export example.com | named-checkzone example.com /dev/stdin)");
     command->add_option("zone", zone_export_.zone, "Domain name, or [NAMESPACE/]NAME of a ManagedZone")->required();
     add_connection(*command, zone_export_.connection);
-    command->callback([this] {
-        action_ = [this] {
-            return with_session(zone_export_.connection, terminal_,
-                                [this](Session& session) { return run_zone_export(zone_export_, session); });
-        };
-    });
+    in_session(*command, zone_export_, run_zone_export);
 }
 
 void CommandLine::add_plan() {
@@ -514,12 +509,7 @@ void CommandLine::add_plan() {
         ->required()
         ->check(check_not_empty);
     add_connection(*approve, plan_approve_.connection);
-    approve->callback([this] {
-        action_ = [this] {
-            return with_session(plan_approve_.connection, terminal_,
-                                [this](Session& session) { return run_plan_approve(plan_approve_, session); });
-        };
-    });
+    in_session(*approve, plan_approve_, run_plan_approve);
     command->callback([this, approve] {
         if (approve->parsed()) return;  // CLI11 asks both, this one last
         action_ = [this] {
@@ -554,6 +544,13 @@ void CommandLine::add_ownership() {
             };
         });
     }
+}
+
+void CommandLine::add_keepalived() {
+    auto* command =
+        add("keepalived", "Print keepalived's configuration for an instance of a Router", keepalived_examples);
+    add_keepalived_flags(*command, keepalived_);
+    command->callback([this] { action_ = [this] { return run_keepalived(keepalived_, terminal_); }; });
 }
 
 void CommandLine::add_version() {
@@ -615,16 +612,19 @@ Terminal real_terminal(const Clock& clock) {
 }  // namespace
 
 int run(const std::vector<std::string>& arguments, Terminal& terminal,
-        const std::function<int(const ServeOptions&)>& serve) {
-    return CommandLine(terminal, serve).run(arguments);
+        const std::function<int(const ServeOptions&)>& serve, const std::function<int(const RouterOptions&)>& router,
+        const std::function<int(const EmitterOptions&)>& emitter) {
+    return CommandLine(terminal, serve, router, emitter).run(arguments);
 }
 
-int run(int argc, const char* const* argv, const std::function<int(const ServeOptions&)>& serve) {
+int run(int argc, const char* const* argv, const std::function<int(const ServeOptions&)>& serve,
+        const std::function<int(const RouterOptions&)>& router,
+        const std::function<int(const EmitterOptions&)>& emitter) {
     // A server that goes away while we write to it must be an error, not our end.
     ::signal(SIGPIPE, SIG_IGN);
     const SystemClock clock;
     Terminal terminal = real_terminal(clock);
-    return run(std::vector<std::string>(argv + (argc > 0 ? 1 : 0), argv + argc), terminal, serve);
+    return run(std::vector<std::string>(argv + (argc > 0 ? 1 : 0), argv + argc), terminal, serve, router, emitter);
 }
 
 int apply_paths(const std::vector<std::string>& paths, const std::filesystem::path& kubeconfig) {

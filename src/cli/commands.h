@@ -19,6 +19,8 @@ int run_describe(const DescribeOptions& options, Session& session);
 int run_delete(const DeleteOptions& options, Session& session);
 int run_watch(const WatchOptions& options, Session& session);
 int run_wait(const WaitOptions& options, Session& session);
+// 0: done, or nothing to do; 1: a move failed, or a route was not served in time.
+int run_rebalance(const RebalanceOptions& options, Session& session);
 int run_explain(const ExplainOptions& options, Session& session);
 // The planner on two files; asks no server. 0: nothing to change, 2: changes, 1: failed.
 int run_plan_files(const PlanOptions& options, Terminal& terminal);

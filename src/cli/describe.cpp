@@ -11,6 +11,7 @@
 
 #include "base/text.h"
 #include "cli/commands.h"
+#include "cli/describe_route.h"
 #include "cli/last_applied.h"
 #include "cli/session.h"
 #include "cli/table.h"
@@ -81,21 +82,6 @@ void append_tree(const json::Value& value, std::size_t indent, bool titled, std:
     }
 }
 
-// Labels and annotations: one "key=value" per line, each below the first.
-std::string pairs(const json::Value& object, std::string_view path, std::string_view separator) {
-    const auto* map = json::find(object, path);
-    std::string text;
-    if (map != nullptr && map->is_object()) {
-        for (const auto& member : map->get_object()) {
-            const std::string_view key(member.key().data(), member.key().size());
-            if (key == last_applied_annotation) continue;  // the object itself once more
-            if (!text.empty()) text += "\n              ";
-            text += fmt::format("{}{}{}", printable(key), separator, scalar_text(member.value()));
-        }
-    }
-    return text.empty() ? "<none>" : text;
-}
-
 // A secret's values are nobody's business on a screen.
 json::Value hide_secrets(json::Value object) {
     if (json::string_at(object, "kind") != "Secret") return object;
@@ -122,25 +108,6 @@ std::optional<std::string> cell_text(const json::Value& value) {
         texts.push_back(scalar_text(each));
     }
     return join(texts, ",");
-}
-
-// Rows below each other, as many columns as the first has; the last is not padded.
-std::string aligned(const std::vector<std::vector<std::string>>& rows, std::size_t indent) {
-    std::vector<std::size_t> widths(rows.front().size());
-    for (const auto& row : rows) {
-        for (std::size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], display_width(row[i]));
-    }
-    std::string text;
-    for (const auto& row : rows) {
-        std::string line(indent, ' ');
-        for (std::size_t i = 0; i < row.size(); ++i) {
-            line += row[i];
-            if (i + 1 < row.size()) line.append(widths[i] - display_width(row[i]) + 2, ' ');
-        }
-        line.erase(line.find_last_not_of(' ') + 1);
-        text += line + '\n';
-    }
-    return text;
 }
 
 // A list of plain things (conditions, clusters, addresses that are checked) reads best as a table; nothing if it is
@@ -187,25 +154,6 @@ void append_status(const json::Value& status, std::string& out) {
     }
 }
 
-std::string events_text(const json::Value& events, WallTime now) {
-    const auto* items = json::find(events, "items");
-    if (items == nullptr || !items->is_array() || items->get_array().empty()) return "Events:       <none>\n";
-    std::string text = "Events:\n";
-    std::vector<std::vector<std::string>> rows = {{"Type", "Reason", "Age", "Count", "From", "Message"}};
-    for (const auto& item : items->get_array()) {
-        auto seen = from_rfc3339(json::string_at(item, "lastTimestamp"));
-        if (!seen) seen = from_rfc3339(json::string_at(item, "eventTime"));
-        if (!seen) seen = from_rfc3339(json::string_at(item, "metadata.creationTimestamp"));
-        const auto age = seen ? human_duration(std::chrono::duration_cast<std::chrono::seconds>(now - *seen)) : "?";
-        auto from = json::string_at(item, "source.component");
-        if (from.empty()) from = json::string_at(item, "reportingComponent");
-        rows.push_back({printable(json::string_at(item, "type")), printable(json::string_at(item, "reason")), age,
-                        fmt::format("{}", json::int_at(item, "count").value_or(1)), printable(from),
-                        printable(json::string_at(item, "message"))});
-    }
-    return text + aligned(rows, 2);
-}
-
 json::Value events_of(const json::Value& object, Session& session) {
     const auto* uid = json::find(object, "metadata.uid");
     std::string selector = fmt::format("involvedObject.kind={},involvedObject.name={}", json::string_at(object, "kind"),
@@ -223,6 +171,66 @@ json::Value events_of(const json::Value& object, Session& session) {
 
 }  // namespace
 
+std::string pairs(const json::Value& object, std::string_view path, std::string_view separator) {
+    const auto* map = json::find(object, path);
+    std::string text;
+    if (map != nullptr && map->is_object()) {
+        for (const auto& member : map->get_object()) {
+            const std::string_view key(member.key().data(), member.key().size());
+            if (key == last_applied_annotation) continue;  // the object itself once more
+            if (!text.empty()) text += "\n              ";
+            text += fmt::format("{}{}{}", printable(key), separator, scalar_text(member.value()));
+        }
+    }
+    return text.empty() ? "<none>" : text;
+}
+
+std::string aligned(const Rows& rows, std::size_t indent) {
+    std::vector<std::size_t> widths(rows.front().size());
+    for (const auto& row : rows) {
+        for (std::size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], display_width(row[i]));
+    }
+    std::string text;
+    for (const auto& row : rows) {
+        std::string line(indent, ' ');
+        for (std::size_t i = 0; i < row.size(); ++i) {
+            line += row[i];
+            if (i + 1 < row.size()) line.append(widths[i] - display_width(row[i]) + 2, ' ');
+        }
+        line.erase(line.find_last_not_of(' ') + 1);
+        text += line + '\n';
+    }
+    return text;
+}
+
+std::string events_text(const json::Value& events, WallTime now) {
+    const auto* items = json::find(events, "items");
+    if (items == nullptr || !items->is_array() || items->get_array().empty()) return "Events:       <none>\n";
+    std::string text = "Events:\n";
+    Rows rows = {{"Type", "Reason", "Age", "Count", "From", "Message"}};
+    for (const auto& item : items->get_array()) {
+        auto seen = json::string_at(item, "lastTimestamp");
+        if (seen.empty()) seen = json::string_at(item, "eventTime");
+        if (seen.empty()) seen = json::string_at(item, "metadata.creationTimestamp");
+        const auto age = age_since(seen, now);
+        auto from = json::string_at(item, "source.component");
+        if (from.empty()) from = json::string_at(item, "reportingComponent");
+        rows.push_back({printable(json::string_at(item, "type")), printable(json::string_at(item, "reason")), age,
+                        fmt::format("{}", json::int_at(item, "count").value_or(1)), printable(from),
+                        printable(json::string_at(item, "message"))});
+    }
+    return text + aligned(rows, 2);
+}
+
+std::string titled_line(std::string_view name, std::string_view value) {
+    return fmt::format("{:<14}{}\n", fmt::format("{}:", name), value);
+}
+
+std::string age_since(std::string_view timestamp, WallTime now) {
+    const auto seen = from_rfc3339(timestamp);
+    return seen ? human_duration(std::chrono::duration_cast<std::chrono::seconds>(now - *seen)) : "?";
+}
+
 std::string title(std::string_view field) {
     // Words of a map with free keys (dots, slashes) are no field names.
     if (field.find_first_of("./-_ ") != std::string_view::npos) return printable(field);
@@ -239,9 +247,7 @@ std::string title(std::string_view field) {
 
 std::string describe_object(const json::Value& shown, const json::Value& events, WallTime now) {
     const json::Value object = hide_secrets(shown);
-    const auto line = [](std::string_view name, std::string_view value) {
-        return fmt::format("{:<14}{}\n", fmt::format("{}:", name), value);
-    };
+    const auto line = titled_line;
     const auto text_at = [&](std::string_view path) { return printable(json::string_at(object, path)); };
     std::string out = line("Name", text_at("metadata.name"));
     if (const auto space = text_at("metadata.namespace"); !space.empty()) out += line("Namespace", space);
@@ -286,7 +292,9 @@ int run_describe(const DescribeOptions& options, Session& session) {
     for (const auto& item : *found) {
         if (!std::exchange(first, false)) session.terminal.out << "\n\n";
         const auto events = events_of(item.object, session);
-        session.terminal.out << describe_object(item.object, events, session.terminal.clock.now());
+        const auto now = session.terminal.clock.now();
+        session.terminal.out << (is_route(item.object) ? describe_route(route_world(item.object, session), events, now)
+                                                       : describe_object(item.object, events, now));
     }
     if (found->empty() && failed == 0) session.terminal.err << "No resources found\n";
     return failed == 0 ? 0 : 1;

@@ -9,8 +9,68 @@
 #include <vector>
 
 #include "base/log.h"
+#include "cluster/link.h"
 
 namespace fairlead::cli {
+
+// One instance of a Router, as `fairlead router` and the role `router` of `serve` run it.
+struct InstanceOptions {
+    std::string router;                                  // name of the Router
+    std::string name;                                    // of the instance
+    std::string address;                                 // that clients reach it by; empty: found out
+    std::vector<std::string> http_listen, https_listen;  // empty: the Router's ports on all addresses
+    std::string status_listen;                           // /healthz and figures of the proxy
+    std::filesystem::path state_dir;
+    std::filesystem::path haproxy = "/usr/sbin/haproxy";
+    std::filesystem::path nginx = "/usr/sbin/nginx";  // for UDP ports
+    std::filesystem::path access_log;                 // empty: none; "-": standard output
+    std::chrono::milliseconds drain = std::chrono::seconds(30);
+};
+
+struct RouterOptions {
+    cluster::Access access;
+    InstanceOptions instance;
+    std::string metrics_listen;  // empty: none
+    LogLevel log_level = LogLevel::info;
+    LogFormat log_format = LogFormat::text;
+};
+
+// Where services of the provider skydns are kept beside our own DNS server; no endpoints: nowhere.
+struct SkydnsOptions {
+    std::vector<std::string> endpoints;  // "http://127.0.0.1:2379"
+    std::string prefix = "/skydns";
+    std::chrono::seconds lease{60};
+    std::filesystem::path ca, certificate, key;  // PEM files; empty = none
+    std::string user;                            // empty: none is told
+    std::filesystem::path password_file;
+};
+
+// `fairlead emitter`. Texts are as typed where others know better what they mean.
+struct EmitterOptions {
+    std::optional<cluster::Access> access;  // our API; nothing: only a Receptor is asked, and there is no lease
+    std::string name_space;                 // whose LRPs; empty: all
+    std::string receptor;                   // URL; empty: our API is the source
+    std::filesystem::path receptor_token, receptor_ca;
+    bool receptor_insecure = false;
+    std::chrono::milliseconds sync_interval = std::chrono::minutes(1);
+
+    std::vector<std::string> nats;
+    std::string nats_user;
+    std::filesystem::path nats_password, nats_token, nats_credentials, nats_ca, nats_certificate, nats_key;
+    std::string nats_server_name;
+    std::vector<std::string> router_status;  // URLs of gorouters whose /routes is compared
+    std::string subjects = "router";
+    std::chrono::milliseconds interval = std::chrono::seconds(20);
+    std::int64_t messages_per_second = 10'000;
+
+    std::string name;  // among emitters, unique
+    std::string lease_space = "kube-system", lease_name = "fairlead-emitter";
+    std::chrono::milliseconds lease_duration = std::chrono::seconds(8);
+    bool lease = true;
+    std::string listen;  // empty: none
+    LogLevel log_level = LogLevel::info;
+    LogFormat log_format = LogFormat::text;
+};
 
 struct ServeOptions {
     std::filesystem::path data_dir;
@@ -27,14 +87,19 @@ struct ServeOptions {
     std::filesystem::path geoip;             // MMDB file; empty = none
     std::vector<std::string> geo_overrides;  // each NETWORK=PLACE
     std::chrono::milliseconds event_ttl = std::chrono::hours(1);
+    std::optional<InstanceOptions> router;                            // role router
+    std::string route_strategy = "round-robin";                       // of sets of Routers that name none
     std::filesystem::path zonefile_dir;                               // empty = no zone files
     std::map<std::string, std::vector<std::string>> zonefile_reload;  // by name: program and arguments
     bool ambient_credentials = false;
-    std::string webhook_listen;              // loopback ADDRESS:PORT for an external-dns; empty: none
-    std::vector<std::string> webhook_zones;  // domains that it may keep records in; empty: all of the built-in server
-    std::vector<std::string> resolvers;      // each ADDRESS[:PORT]; empty: those of /etc/resolv.conf
-    std::filesystem::path token_auth_file;   // empty = none
-    std::filesystem::path audit_log;         // empty = off
+    std::string webhook_listen;                // loopback ADDRESS:PORT for an external-dns; empty: none
+    std::vector<std::string> webhook_zones;    // domains that it may keep records in; empty: all of the built-in server
+    std::vector<std::string> resolvers;        // each ADDRESS[:PORT]; empty: those of /etc/resolv.conf
+    std::filesystem::path token_auth_file;     // empty = none
+    std::filesystem::path audit_log;           // empty = off
+    std::string receptor_namespace = "diego";  // of what /v1/ writes and shows
+    std::vector<std::string> receptor_origins;  // of web pages that may call /v1/
+    SkydnsOptions skydns;
     LogLevel log_level = LogLevel::info;
     LogFormat log_format = LogFormat::text;
 };
@@ -96,6 +161,16 @@ struct DeleteOptions {
 struct WatchOptions {
     ConnectionOptions connection;
     Selection selection;
+    bool json = false;
+};
+
+struct RebalanceOptions {
+    ConnectionOptions connection;
+    bool dry_run = false;
+    std::optional<std::string> set;        // spec.label of its Routers; "" for those that take the rest
+    std::string strategy = "round-robin";  // of sets that name none
+    std::int64_t per_minute = 600;
+    std::chrono::milliseconds serving_timeout{60'000};  // 0: nobody waits
     bool json = false;
 };
 

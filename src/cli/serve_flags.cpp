@@ -2,7 +2,9 @@
 
 #include <CLI/CLI.hpp>
 
+#include "cli/router_flags.h"
 #include "cli/serve_options.h"
+#include "cli/skydns_flags.h"
 
 namespace fairlead::cli {
 
@@ -15,8 +17,10 @@ void add_serve_flags(CLI::App& command, ServeArguments& to) {
     command.add_option("--config", to.config, "YAML file with these options; what is typed wins");
     command.add_option("--apply", to.apply, "Manifests to apply at start: file or folder, repeatable")
         ->allow_extra_args(false);
-    command.add_option("--roles", to.roles,
-                       "What this process does: api,controllers,dns (default), or some of them; api is always one");
+    command.add_option(
+        "--roles", to.roles,
+        "What this process does: api,controllers,dns (default), or some of them, and router; api is always "
+        "one");
     command
         .add_option("--dns-listen", to.dns_listen,
                     "Address of the DNS server, UDP and TCP, repeatable; port 0 picks a free one, `none` switches it "
@@ -60,12 +64,26 @@ void add_serve_flags(CLI::App& command, ServeArguments& to) {
                     "ADDRESS[:PORT] of a DNS resolver to ask for the addresses of host names that a Gateway has, "
                     "repeatable (default: those of /etc/resolv.conf)")
         ->allow_extra_args(false);
+    add_router_role_flags(command, to.router);
+    add_skydns_flags(command, to.skydns);
     command.add_option("--event-ttl", to.event_ttl,
                        "How long Events are kept after they were made or last happened (default 1h)");
+    command.add_option("--route-strategy", to.route_strategy,
+                       "How Routes are spread over Routers that name no strategy: round-robin (default), least-routes, "
+                       "weighted or rendezvous");
     command.add_option("--token-auth-file", to.token_auth_file,
                        "Tokens as CSV: token,user,uid,\"group1,group2\"; read again when it changes");
     command.add_option("--audit-log", to.audit_log,
                        "File for one JSON line per request (default: off); opened anew on SIGHUP");
+    command.add_option(
+        "--receptor-namespace", to.receptor_namespace,
+        "Namespace of the DesiredLRPs, ActualLRPs and domains of the Receptor API, /v1/; made when it is "
+        "first needed (default diego)");
+    command
+        .add_option("--receptor-cors-origin", to.receptor_origins,
+                    "Origin of web pages that may call /v1/ with their user's credentials, as "
+                    "https://console.example.net; repeatable (default: none)")
+        ->allow_extra_args(false);
     command.add_option("--log-level", to.log_level, "debug, info (default), warn or error");
     command.add_option("--log-format", to.log_format, "text (default) or json");
 }

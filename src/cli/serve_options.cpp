@@ -6,9 +6,12 @@
 
 #include "base/text.h"
 #include "cli/kubeconfig.h"
+#include "cli/skydns_options.h"
 #include "cli/terminal.h"
 #include "json/yaml.h"
 #include "net/tcp_client.h"
+#include "resource/meta.h"
+#include "traffic/strategy.h"
 
 namespace fairlead::cli {
 namespace {
@@ -40,7 +43,7 @@ Result<void> check_listen(std::string flag, const std::string& listen) {
 
 // What this process does. The API is always one of them: an embedded store belongs to one process, so controllers
 // without it would have nothing to control.
-Result<void> fill_roles(ServeOptions& options, const std::string& roles) {
+Result<void> fill_roles(ServeOptions& options, const std::string& roles, bool& router) {
     bool api = false;
     options.controllers = false;
     options.dns = false;
@@ -51,11 +54,30 @@ Result<void> fill_roles(ServeOptions& options, const std::string& roles) {
             options.controllers = true;
         } else if (trim(role) == "dns") {
             options.dns = true;
+        } else if (trim(role) == "router") {
+            router = true;
         } else {
-            return fail(Errc::invalid, "--roles", fmt::format("\"{}\" is none of api, controllers, dns", trim(role)));
+            return fail(Errc::invalid, "--roles",
+                        fmt::format("\"{}\" is none of api, controllers, dns, router", trim(role)));
         }
     }
     if (!api) return fail(Errc::invalid, "--roles", fmt::format("\"{}\" lacks api, which every server has", roles));
+    return {};
+}
+
+// An instance of a Router in this process: asked for by name, or as a role.
+Result<void> fill_router(ServeOptions& options, const ServeArguments& arguments, bool role) {
+    if (!role && !arguments.router.router) return {};
+    InstanceOptions defaults;
+    defaults.router = "default";
+    defaults.http_listen = {"127.0.0.1:8080"};
+    defaults.https_listen = {"127.0.0.1:8443"};
+    defaults.status_listen = "127.0.0.1:1936";
+    defaults.state_dir = options.data_dir / "router";
+    defaults.drain = std::chrono::seconds(1);  // its API goes with it, and somebody waits at the terminal
+    auto made = instance_options(arguments.router, "--router-", std::move(defaults));
+    if (!made) return fail(std::move(made.error()));
+    options.router = std::move(*made);
     return {};
 }
 
@@ -114,6 +136,28 @@ Result<void> fill_resolvers(ServeOptions& options, const ServeArguments& argumen
     return {};
 }
 
+Result<void> fill_receptor(ServeOptions& options, const ServeArguments& arguments) {
+    if (arguments.receptor_namespace) {
+        options.receptor_namespace = *arguments.receptor_namespace;
+        if (const auto rule = resource::broken_label_rule(options.receptor_namespace)) {
+            return fail(Errc::invalid, "--receptor-namespace",
+                        fmt::format("\"{}\" is no name of a namespace: {}", options.receptor_namespace, *rule));
+        }
+    }
+    for (const auto& origin : arguments.receptor_origins) {
+        const auto slashes = origin.find("://");
+        const auto scheme = slashes == std::string::npos ? std::string() : lower(origin.substr(0, slashes));
+        const auto host = slashes == std::string::npos ? std::string() : origin.substr(slashes + 3);
+        if ((scheme != "http" && scheme != "https") || host.empty() || host.find_first_of("/*") != std::string::npos) {
+            return fail(
+                Errc::invalid, "--receptor-cors-origin",
+                fmt::format("\"{}\" is no origin, as https://console.example.net or http://localhost:8080", origin));
+        }
+    }
+    options.receptor_origins = arguments.receptor_origins;
+    return {};
+}
+
 // NAME=PROGRAM ARGUMENT..., split at spaces: there is no shell.
 Result<void> fill_publishing(ServeOptions& options, const ServeArguments& arguments) {
     options.ambient_credentials = arguments.ambient_credentials;
@@ -157,19 +201,38 @@ Result<void> fill_from_config(ServeArguments& arguments, std::string_view yaml) 
         {"log-format", &arguments.log_format},
         {"roles", &arguments.roles},
         {"event-ttl", &arguments.event_ttl},
+        {"route-strategy", &arguments.route_strategy},
         {"token-auth-file", &arguments.token_auth_file},
         {"audit-log", &arguments.audit_log},
+        {"receptor-namespace", &arguments.receptor_namespace},
         {"dns-threads", &arguments.dns_threads},
         {"dns-version", &arguments.dns_version},
         {"dns-id", &arguments.dns_id},
         {"geoip", &arguments.geoip},
         {"zonefile-dir", &arguments.zonefile_dir},
+        {"router", &arguments.router.router},
+        {"router-address", &arguments.router.address},
+        {"router-status-listen", &arguments.router.status_listen},
+        {"router-access-log", &arguments.router.access_log},
+        {"haproxy", &arguments.router.haproxy},
+        {"skydns-etcd", &arguments.skydns.etcd},
+        {"skydns-prefix", &arguments.skydns.prefix},
+        {"skydns-lease", &arguments.skydns.lease},
+        {"skydns-etcd-ca", &arguments.skydns.ca},
+        {"skydns-etcd-cert", &arguments.skydns.certificate},
+        {"skydns-etcd-key", &arguments.skydns.key},
+        {"skydns-etcd-user", &arguments.skydns.user},
+        {"skydns-etcd-password-file", &arguments.skydns.password_file},
+        {"nginx", &arguments.router.nginx},
         {"webhook-listen", &arguments.webhook_listen}};
     const std::map<std::string_view, std::vector<std::string>*> lists = {
         {"apply", &arguments.apply},
         {"dns-listen", &arguments.dns_listen},
         {"webhook-zone", &arguments.webhook_zones},
         {"resolver", &arguments.resolvers},
+        {"receptor-cors-origin", &arguments.receptor_origins},
+        {"router-http-listen", &arguments.router.http_listen},
+        {"router-https-listen", &arguments.router.https_listen},
         {"geo-overrides", &arguments.geo_overrides},
         {"zonefile-reload", &arguments.zonefile_reload}};
     const std::map<std::string_view, bool*> flags = {{"dns-pin", &arguments.dns_pin},
@@ -216,12 +279,26 @@ Result<ServeOptions> serve_options(const ServeArguments& arguments, const Termin
     if (options.store != "embedded:" && options.store != "memory:") {
         return fail(Errc::invalid, "--store", fmt::format("\"{}\" is neither embedded: nor memory:", options.store));
     }
+    bool router = false;
     if (arguments.roles) {
-        if (auto filled = fill_roles(options, *arguments.roles); !filled) return fail(std::move(filled.error()));
+        if (auto filled = fill_roles(options, *arguments.roles, router); !filled) {
+            return fail(std::move(filled.error()));
+        }
     }
+    if (auto filled = fill_router(options, arguments, router); !filled) return fail(std::move(filled.error()));
     if (auto filled = fill_dns(options, arguments); !filled) return fail(std::move(filled.error()));
     if (auto filled = fill_publishing(options, arguments); !filled) return fail(std::move(filled.error()));
+    if (auto filled = fill_receptor(options, arguments); !filled) return fail(std::move(filled.error()));
     if (auto filled = fill_resolvers(options, arguments); !filled) return fail(std::move(filled.error()));
+    auto skydns = skydns_options(arguments.skydns);
+    if (!skydns) return fail(std::move(skydns.error()));
+    options.skydns = std::move(*skydns);
+    if (arguments.route_strategy) {
+        options.route_strategy = *arguments.route_strategy;
+        if (auto known = traffic::make_strategy(options.route_strategy); !known) {
+            return fail(Errc::invalid, "--route-strategy", known.error().message);
+        }
+    }
     if (arguments.event_ttl) {
         if (auto filled = fill_event_ttl(options, *arguments.event_ttl); !filled) {
             return fail(std::move(filled.error()));

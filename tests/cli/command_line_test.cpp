@@ -58,7 +58,8 @@ INSTANTIATE_TEST_SUITE_P(
         UsageRow{"bad_role", {"serve", "--roles", "api,cook"}, 2},
         UsageRow{"no_api", {"serve", "--roles", "controllers"}, 2},
         UsageRow{"bad_ttl", {"serve", "--event-ttl", "soon"}, 2}, UsageRow{"no_ttl", {"serve", "--event-ttl", "0s"}, 2},
-        UsageRow{"token_alone", {"token"}, 2}, UsageRow{"token_of_nobody", {"token", "create"}, 2},
+        UsageRow{"bad_strategy", {"serve", "--route-strategy", "random"}, 2}, UsageRow{"token_alone", {"token"}, 2},
+        UsageRow{"token_of_nobody", {"token", "create"}, 2},
         UsageRow{"bad_token_ttl", {"token", "create", "--user", "a", "--ttl", "soon"}, 2},
         UsageRow{"token_ended", {"token", "create", "--user", "a", "--ttl", "0s"}, 2},
         UsageRow{"token_too_long", {"token", "create", "--user", "a", "--ttl", "9000h"}, 2},
@@ -211,6 +212,8 @@ INSTANTIATE_TEST_SUITE_P(
     CommandLine, UnknownWord,
     testing::Values(
         UnknownRow{"command", {"bogus"}, "error: unknown command \"bogus\"\nSee `fairlead --help`.\n"},
+        UnknownRow{
+            "help_of_a_command", {"bogus", "--help"}, "error: unknown command \"bogus\"\nSee `fairlead --help`.\n"},
         UnknownRow{"option", {"get", "--bogus"}, "error: unknown option \"--bogus\"\nSee `fairlead get --help`.\n"},
         UnknownRow{"argument", {"version", "x"}, "error: unknown argument \"x\"\nSee `fairlead version --help`.\n"},
         UnknownRow{"missing", {"get"}, "error: what is required\nSee `fairlead get --help`.\n"}),
