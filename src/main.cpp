@@ -22,26 +22,43 @@
 #include "base/text.h"
 #include "cli/command_line.h"
 #include "cluster/http_link.h"
+#include "cluster/kubeconfig.h"
 #include "control/control_thread.h"
 #include "controller/cluster_sync.h"
 #include "controller/dns_publisher.h"
 #include "controller/dns_sources.h"
 #include "controller/dns_status.h"
 #include "controller/event_expiry.h"
+#include "controller/former_names.h"
 #include "controller/garbage_collector.h"
 #include "controller/gateway_dns.h"
+#include "controller/lrp_dns.h"
+#include "controller/lrp_routes.h"
 #include "controller/namespace_lifecycle.h"
+#include "controller/port_leases.h"
+#include "controller/route_admission.h"
+#include "controller/route_dns.h"
+#include "controller/route_scheduler.h"
+#include "controller/route_status.h"
+#include "controller/router_status.h"
+#include "controller/router_zone.h"
 #include "dns_role.h"
+#include "emitter_command.h"
 #include "health_role.h"
 #include "net/async_client.h"
 #include "net/connection_budget.h"
 #include "net/server.h"
 #include "preview_role.h"
+#include "process.h"
 #include "publish_role.h"
 #include "resource/kind.h"
+#include "router_command.h"
+#include "router_role.h"
+#include "skydns_role.h"
 #include "store/embedded.h"
 #include "store/file_lock.h"
 #include "store/memory.h"
+#include "strategy_ask.h"
 #include "version.h"
 #include "webhook_role.h"
 
@@ -80,28 +97,13 @@ std::string url_of(const std::string& address) {
     return "https://" + address;
 }
 
-// SIGTERM, SIGINT and SIGHUP reach only the thread that waits for them, so they are blocked before any other thread
-// starts.
-sigset_t block_signals() {
-    sigset_t signals;
-    sigemptyset(&signals);
-    sigaddset(&signals, SIGTERM);
-    sigaddset(&signals, SIGINT);
-    sigaddset(&signals, SIGHUP);
-    pthread_sigmask(SIG_BLOCK, &signals, nullptr);
-    signal(SIGPIPE, SIG_IGN);
-    return signals;
-}
-
 constexpr std::size_t watches_per_cluster = 3;
 constexpr std::size_t most_followed = 5'000;
 
-// A shell's soft limit is often 1,024 files; our limits on connections are far above.
+// Our limits on connections are far above a shell's soft limit.
 net::ConnectionBudget connections_that_fit(const net::ConnectionBudget& wanted) {
+    allow_many_files();
     rlimit files{};
-    if (getrlimit(RLIMIT_NOFILE, &files) != 0) return wanted;
-    files.rlim_cur = files.rlim_max;
-    (void)setrlimit(RLIMIT_NOFILE, &files);
     if (getrlimit(RLIMIT_NOFILE, &files) != 0 || files.rlim_cur == RLIM_INFINITY) return wanted;
     return net::connections_that_fit(files.rlim_cur, wanted);
 }
@@ -131,8 +133,8 @@ constexpr std::size_t writes_at_once = 16;  // of one controller: the hosts of a
 struct Controllers {
     // `dns` may be null: then it is somebody else's, and so are the conditions of its resources.
     Controllers(const cli::ServeOptions& options, const resource::Kinds& kinds, store::Store& store, DnsRole* dns,
-                PublishRole& publishing, HealthRole& health, const Clock& clock, Random& random, Log& log,
-                Metrics& metrics, std::size_t cluster_connections)
+                PublishRole& publishing, HealthRole& health, SkydnsRole& skydns, const Clock& clock, Random& random,
+                Log& log, Metrics& metrics, std::size_t cluster_connections)
         : fenced(store, fence, clock),
           client(kinds, fenced, clock, random, writes_at_once),
           leases(kinds, store, clock, random),
@@ -150,6 +152,19 @@ struct Controllers {
         manager.add("gateway-dns", [&health](auto& context) {
             return std::make_unique<controller::GatewayDns>(context, health.monitor(), health.lookups());
         });
+        // Instances -> Monitor -> status of Routers -> their zones; Routes -> names of users and of former routers.
+        manager.add("router-status", [&health](auto& context) {
+            return std::make_unique<controller::RouterStatus>(context, health.monitor());
+        });
+        manager.add("router-zone", [&health](auto& context) {
+            return std::make_unique<controller::RouterZone>(context, health.lookups());
+        });
+        manager.add("former-names", [](auto& context) { return std::make_unique<controller::FormerNames>(context); });
+        manager.add("route-dns", [](auto& context) { return std::make_unique<controller::RouteDns>(context); });
+        // Instances of LRPs -> DNSRecords -> feed; and -> EtcdWriter -> etcd, if there is one.
+        manager.add("lrp-dns", [&skydns](auto& context) {
+            return std::make_unique<controller::LrpDns>(context, controller::LrpDnsOptions{.etcd = skydns.writer()});
+        });
         if (dns != nullptr) {
             manager.add("dns-status", [dns](auto& context) {
                 controller::DnsStatusOptions status;
@@ -163,14 +178,33 @@ struct Controllers {
             sync.make_link = [this](const auto& access) { return cluster::make_http_link(clusters, access); };
             return std::make_unique<controller::ClusterSync>(context, std::move(sync));
         });
+        // Questions of the strategy webhook -> hooks; answers -> the scheduler.
+        manager.add("route-scheduler", [this, &options](auto& context) {
+            controller::RouteSchedulerOptions scheduling;
+            scheduling.strategy = options.route_strategy;
+            scheduling.ask = ask_over_http(hooks);
+            return std::make_unique<controller::RouteScheduler>(context, std::move(scheduling));
+        });
+        manager.add("route-admission",
+                    [](auto& context) { return std::make_unique<controller::RouteAdmission>(context); });
+        manager.add("route-status", [&health](auto& context) {
+            return std::make_unique<controller::RouteStatus>(context, health.lookups());
+        });
+        // DesiredLRPs and Routers -> PortLeases; all three -> status of the DesiredLRPs.
+        manager.add("port-leases", [](auto& context) { return std::make_unique<controller::PortLeases>(context); });
+        manager.add("lrp-routes", [](auto& context) { return std::make_unique<controller::LrpRoutes>(context); });
         // What is wanted -> Publisher; what has become of it -> conditions.
         manager.add("dns-publisher", [&publishing](auto& context) {
             return std::make_unique<controller::DnsPublisher>(context, publishing.publisher(),
                                                               publishing.controller_options());
         });
+        skydns.start([this] { return manager.leading(); });
         thread.emplace(manager, clock);
         publishing.start([this] { return manager.leading(); });
-        stop_publishing = [&publishing] { publishing.stop(); };
+        stop_publishing = [&publishing, &skydns] {
+            publishing.stop();
+            skydns.stop();
+        };
         health.start();
     }
     ~Controllers() { stop_publishing(); }
@@ -185,6 +219,7 @@ struct Controllers {
     control::FencedStore fenced;
     apiserver::LocalClient client, leases;
     net::AsyncClient clusters;  // other clusters' APIs -> followers of cluster-sync
+    net::AsyncClient hooks{controller::WebhookCalls::max_open};
     control::Manager manager;
     std::function<void()> stop_publishing;         // its threads ask the manager whether it leads
     std::optional<control::ControlThread> thread;  // last: steps the manager
@@ -219,7 +254,7 @@ int wait_for_stop(const sigset_t& signals, apiserver::ApiServer& api, DnsRole* d
     const timespec pause{.tv_sec = maintenance_seconds, .tv_nsec = 0};
     for (;;) {
         const int received = sigtimedwait(&signals, nullptr, &pause);
-        if (received == SIGTERM || received == SIGINT) return received;
+        if (is_end(received)) return received;
         if (received == SIGHUP) reopen_files(dns, audit, tokens, log);
         api.maintain();
         if (dns != nullptr) dns->maintain();
@@ -250,6 +285,20 @@ void add_dns_endpoints(apiserver::ApiServer& api, const dnsinfo::ZoneInfo* info,
         if (publishing == nullptr) return fail(Errc::unavailable, "this server runs no controllers: see --roles");
         return publishing->plans(request);
     });
+}
+
+// An instance of a Router in this process, against our own API like any other. `checks` outlives it.
+Result<std::unique_ptr<RouterRole>> start_router(const cli::InstanceOptions& options,
+                                                 const std::filesystem::path& kubeconfig, const Clock& clock,
+                                                 Random& random, Log& log, Metrics& metrics, Metrics& checks) {
+    const auto text = read_file(kubeconfig);
+    if (!text) return fail(text.error());
+    const auto login = cluster::parse_kubeconfig(
+        *text, {}, [&](std::string_view name) { return read_file(kubeconfig.parent_path() / name); });
+    if (!login) return fail(login.error());
+    auto role = std::make_unique<RouterRole>(options, login->access, clock, random, log, metrics, checks);
+    if (auto started = role->start(); !started) return fail(std::move(started.error()));
+    return role;
 }
 
 int serve(const cli::ServeOptions& options) {
@@ -307,6 +356,7 @@ int serve(const cli::ServeOptions& options) {
     }
     api_options.token_file = tokens.get();
     api_options.audit = audit.get();
+    api_options.receptor = {options.receptor_namespace, options.receptor_origins};
     apiserver::ApiServer api(api_options, kinds, **store, clock, random, log, metrics);
 
     if (dns) api.add_ready_check("dns", [&dns] { return dns->problem(); });
@@ -314,12 +364,16 @@ int serve(const cli::ServeOptions& options) {
     // Outlive the controllers, which use them.
     std::optional<PublishRole> publishing;
     std::optional<HealthRole> health;
+    std::optional<SkydnsRole> skydns;
     std::optional<Controllers> controllers;
     if (options.controllers) {
         publishing.emplace(options, clock, random, log, metrics);
         health.emplace(options, connections.probes, clock, random, log, metrics);
-        controllers.emplace(options, kinds, **store, dns.get(), *publishing, *health, clock, random, log, metrics,
-                            connections.clusters);
+        auto beside = SkydnsRole::options_of(options.skydns);
+        if (!beside) return failed(log, "cannot use the etcd of --skydns-etcd", beside.error());
+        skydns.emplace(std::move(*beside), clock, random, log, metrics);
+        controllers.emplace(options, kinds, **store, dns.get(), *publishing, *health, *skydns, clock, random, log,
+                            metrics, connections.clusters);
         api.add_ready_check("controllers", [&controllers] { return controllers->problem(); });
     }
     WebhookRole webhook(options, kinds, **store, clock, random, log, metrics);
@@ -354,6 +408,14 @@ int serve(const cli::ServeOptions& options) {
         return failed(log, "cannot apply the manifests of --apply", {Errc::invalid, {}, "see the messages above"});
     }
 
+    Metrics router_checks;  // the controllers probe too, and have these names in the other one
+    std::unique_ptr<RouterRole> router;
+    if (options.router) {
+        auto started = start_router(*options.router, *kubeconfig, clock, random, log, metrics, router_checks);
+        if (!started) return failed(log, "cannot start the router", started.error());
+        router = std::move(*started);
+    }
+
     const auto dns_addresses = dns ? join(dns->addresses(), ",") : std::string();
     if (auto written = write_run_file(options.data_dir / "run.json", url, dns_addresses); !written) {
         return failed(log, "cannot write run.json", written.error());
@@ -366,9 +428,11 @@ int serve(const cli::ServeOptions& options) {
     const int received = wait_for_stop(signals, api, dns.get(), audit.get(), tokens.get(), log);
     log.info("stopping", {{"signal", received == SIGTERM ? "SIGTERM" : "SIGINT"}});
     notify_service_manager("STOPPING=1");
+    if (router) router->stop();
     api.drain();
     (*server)->shutdown(shutdown_grace);
     if (publishing) publishing->stop();
+    if (skydns) skydns->stop();
     if (health) health->stop();
     if (controllers) controllers->thread->stop();
     if (dns) dns->stop();  // last: resolvers hear of nothing
@@ -379,4 +443,6 @@ int serve(const cli::ServeOptions& options) {
 }  // namespace
 }  // namespace fairlead
 
-int main(int argc, char** argv) { return fairlead::cli::run(argc, argv, fairlead::serve); }
+int main(int argc, char** argv) {
+    return fairlead::cli::run(argc, argv, fairlead::serve, fairlead::run_router, fairlead::run_emitter);
+}
