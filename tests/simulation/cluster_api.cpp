@@ -12,6 +12,8 @@ constexpr apiserver::RestOptions rest_options{std::chrono::milliseconds(0)};
 Error error_of(int code, const std::string& text) {
     if (code == 410) return {Errc::compacted, {}, text};
     if (code == 404) return {Errc::not_found, {}, text};
+    if (code == 409) return {Errc::conflict, {}, text};
+    if (code == 400 || code == 422) return {Errc::invalid, {}, text};
     return {Errc::unavailable, {}, text};
 }
 
@@ -64,6 +66,12 @@ json::Value ClusterApi::get(std::string_view path) {
 Result<std::string> ClusterApi::list(std::string_view path) {
     auto reply = call("GET", path, {});
     if (reply.code != 200) return fail(error_of(reply.code, reply.body));
+    return std::move(reply.body);
+}
+
+Result<std::string> ClusterApi::write(const cluster::Sending& sending) {
+    auto reply = call(sending.method, sending.path, sending.body);
+    if (reply.code >= 300) return fail(error_of(reply.code, reply.body));
     return std::move(reply.body);
 }
 

@@ -12,6 +12,7 @@
 #include "base/clock.h"
 #include "base/random.h"
 #include "base/result.h"
+#include "cluster/link.h"
 #include "json/value.h"
 #include "resource/kind.h"
 #include "store/memory.h"
@@ -30,6 +31,7 @@ public:
     [[nodiscard]] json::Value get(std::string_view path);
     // Errors as those of cluster::Link.
     Result<std::string> list(std::string_view path);
+    Result<std::string> write(const cluster::Sending& sending);
     Result<std::unique_ptr<apiserver::WatchStream>> watch(std::string_view path);
 
     [[nodiscard]] store::Store& store() { return *store_; }

@@ -20,6 +20,7 @@ constexpr auto longest_delay = 2s;
 // A call that is under way.
 struct Network::Open {
     std::string path;
+    std::optional<cluster::Sending> sending;  // of a write
     bool watch = false, silenced = false, over = false;
     MonotonicTime due;
     MonotonicTime ends;  // of a watch: by its own time limit
@@ -68,6 +69,15 @@ public:
         open->line = std::move(line);
         open->ended = std::move(done);
         ++network_.figures_.watches;
+        return network_.start(server_, std::move(open));
+    }
+
+    std::unique_ptr<cluster::Call> send(cluster::Sending sending,
+                                        std::function<void(Result<std::string>)> done) override {
+        auto open = std::make_shared<Open>();
+        open->sending = std::move(sending);
+        open->listed = std::move(done);
+        ++network_.figures_.writes;
         return network_.start(server_, std::move(open));
     }
 
@@ -156,12 +166,28 @@ void Network::deliver_lines(Open& open) {
     open.due = open.ends;
 }
 
+// Whoever has given up on it (silenced) may have been too late to stop it.
+void Network::deliver_write(End& end, Open& open) {
+    if (faulty && dice_.chance(30)) {
+        ++figures_.broken;
+        return open.fail_with({Errc::unavailable, {}, "connection reset before it was sent"});
+    }
+    auto answer = end.api->write(*open.sending);
+    if (faulty && dice_.chance(30)) {
+        ++figures_.broken;
+        return open.fail_with({Errc::timeout, {}, "no answer in time"});
+    }
+    open.over = true;
+    if (!open.silenced) open.listed(std::move(answer));
+}
+
 void Network::deliver(End& end, Open& open) {
     if (end.cut == Cut::silent) {
         open.due = MonotonicTime::max();
         return;
     }
     if (end.cut == Cut::refused) return open.fail_with({Errc::unavailable, {}, "connection refused"});
+    if (open.sending) return deliver_write(end, open);
     if (!open.watch) {
         auto body = end.api->list(open.path);
         open.over = true;

@@ -24,7 +24,7 @@ public:
         silent,   // nothing arrives, and nobody is told
     };
     struct Figures {
-        std::uint64_t lists = 0, watches = 0, lines = 0, broken = 0, expired = 0;
+        std::uint64_t lists = 0, writes = 0, watches = 0, lines = 0, broken = 0, expired = 0;
     };
 
     Network(const Clock& clock, Dice& dice) : clock_(clock), dice_(dice) {}
@@ -61,6 +61,7 @@ private:
     std::unique_ptr<cluster::Call> start(const std::string& server, std::shared_ptr<Open> open);
     void deliver(End& end, Open& open);
     void deliver_lines(Open& open);
+    void deliver_write(End& end, Open& open);
     [[nodiscard]] MonotonicTime soon();
 
     const Clock& clock_;

@@ -2,6 +2,8 @@
 #include <fmt/core.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <array>
 #include <chrono>
 #include <filesystem>
 #include <string_view>
@@ -9,7 +11,9 @@
 #include "base/text.h"
 #include "simulation/client.h"
 #include "simulation/clusters_world.h"
+#include "simulation/emitter_world.h"
 #include "simulation/publish_world.h"
+#include "simulation/routers_world.h"
 #include "simulation/simulation.h"
 
 namespace {
@@ -28,7 +32,7 @@ struct Arguments {
 int usage() {
     fmt::print(stderr,
                "usage: simulate [--seeds N] [--start S] [--trace] [--keep-going] [--embedded] [--world "
-               "api|publish|clusters]\n");
+               "api|publish|clusters|routers|emitter]\n");
     return 2;
 }
 
@@ -49,7 +53,8 @@ bool read(int argc, char** argv, Arguments& arguments) {
         }
         if (name == "--world") {
             arguments.world = i + 1 < argc ? argv[++i] : "";
-            if (arguments.world != "api" && arguments.world != "publish" && arguments.world != "clusters") return false;
+            constexpr std::array<std::string_view, 5> worlds{"api", "publish", "clusters", "routers", "emitter"};
+            if (std::find(worlds.begin(), worlds.end(), arguments.world) == worlds.end()) return false;
             continue;
         }
         const auto value = i + 1 < argc ? fairlead::parse_int(argv[++i]) : std::nullopt;
@@ -133,6 +138,70 @@ int run_clusters(const Arguments& arguments) {
     return failed == 0 ? 0 : 1;
 }
 
+// Seeds of the world in routers_world.h.
+int run_routers(const Arguments& arguments) {
+    fairlead::simulation::RoutersSurroundings around;
+    fairlead::simulation::RoutersReport all;
+    const auto began = Steady::now();
+    const auto failed = run_seeds(
+        arguments, [&around](std::uint64_t seed) { return fairlead::simulation::simulate_routers(seed, around); },
+        [&all](const auto& report) {
+            all.actions += report.actions;
+            all.bindings += report.bindings;
+            all.moves += report.moves;
+            all.refusals += report.refusals;
+            all.cuts += report.cuts;
+            all.crashes += report.crashes;
+            all.broken += report.broken;
+            all.expired += report.expired;
+            all.served += report.served;
+        });
+    if (failed != 0 && !arguments.keep_going) return 1;
+    const double seconds = std::chrono::duration<double>(Steady::now() - began).count();
+    print_clean(arguments, failed);
+    fmt::print(
+        "{} actions, {} bindings, {} moves, {} refused, {} cuts, {} broken calls, {} watches too old, {} crashes, ",
+        all.actions, all.bindings, all.moves, all.refusals, all.cuts, all.broken, all.expired, all.crashes);
+    fmt::print("{} routes served at the end, {:.1f} s, {:.0f} seeds a second\n", all.served, seconds,
+               static_cast<double>(arguments.seeds) / seconds);
+    return failed == 0 ? 0 : 1;
+}
+
+// Seeds of the world in emitter_world.h.
+int run_emitters(const Arguments& arguments) {
+    fairlead::simulation::EmitterSurroundings around;
+    fairlead::simulation::EmitterReport all;
+    const auto began = Steady::now();
+    const auto failed = run_seeds(
+        arguments, [&around](std::uint64_t seed) { return fairlead::simulation::simulate_emitters(seed, around); },
+        [&all](const auto& report) {
+            all.actions += report.actions;
+            all.evacuations += report.evacuations;
+            all.takeovers += report.takeovers;
+            all.lost += report.lost;
+            all.doubled += report.doubled;
+            all.failed_reads += report.failed_reads;
+            all.outages += report.outages;
+            all.restarts += report.restarts;
+            all.crashes += report.crashes;
+            all.cuts += report.cuts;
+            all.failovers += report.failovers;
+            all.registered += report.registered;
+            all.withdrawn += report.withdrawn;
+            all.held += report.held;
+        });
+    if (failed != 0 && !arguments.keep_going) return 1;
+    const double seconds = std::chrono::duration<double>(Steady::now() - began).count();
+    print_clean(arguments, failed);
+    fmt::print("{} actions, {} evacuations, {} takeovers of addresses, {} events lost, {} doubled, {} reads failed, ",
+               all.actions, all.evacuations, all.takeovers, all.lost, all.doubled, all.failed_reads);
+    fmt::print("{} NATS outages, {} router starts, {} crashes, {} cuts, {} failovers, {} names registered, ",
+               all.outages, all.restarts, all.crashes, all.cuts, all.failovers, all.registered);
+    fmt::print("{} withdrawn, {} held at the end, {:.1f} s, {:.0f} seeds a second\n", all.withdrawn, all.held, seconds,
+               static_cast<double>(arguments.seeds) / seconds);
+    return failed == 0 ? 0 : 1;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -141,6 +210,8 @@ int main(int argc, char** argv) {
     if (!read(argc, argv, arguments)) return usage();
     if (arguments.world == "publish") return run_publishing(arguments);
     if (arguments.world == "clusters") return run_clusters(arguments);
+    if (arguments.world == "routers") return run_routers(arguments);
+    if (arguments.world == "emitter") return run_emitters(arguments);
     Surroundings around;
     const auto began = Steady::now();
     auto shown = began;

@@ -1,0 +1,161 @@
+#include "simulation/emitter_receptor.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+
+namespace fairlead::simulation {
+
+using namespace std::chrono_literals;
+
+bool Agenda::run_one() {
+    if (tasks_.empty() || tasks_.begin()->first > clock_.monotonic()) return false;
+    auto task = tasks_.extract(tasks_.begin());
+    task.mapped()();
+    return true;
+}
+
+std::optional<MonotonicTime> Agenda::due() const {
+    return tasks_.empty() ? std::nullopt : std::optional(tasks_.begin()->first);
+}
+
+class SimReceptor::Call final : public cluster::Call {
+public:
+    explicit Call(std::function<void()> end) : end_(std::move(end)) {}
+    ~Call() override { end_(); }
+    Call(const Call&) = delete;
+    Call& operator=(const Call&) = delete;
+
+private:
+    std::function<void()> end_;
+};
+
+class SimReceptor::Link final : public emitter::ReceptorLink {
+public:
+    Link(SimReceptor& receptor, std::string who) : receptor_(receptor), who_(std::move(who)) {}
+    std::unique_ptr<cluster::Call> get(const std::string& path,
+                                       std::function<void(Result<std::string>)> done) override {
+        auto silenced = std::make_shared<bool>(false);
+        receptor_.get(who_, path, silenced, done);
+        return std::make_unique<Call>([silenced] { *silenced = true; });
+    }
+    std::unique_ptr<cluster::Call> stream(const std::string&, const std::string&, emitter::StreamEars ears) override {
+        auto stream = std::make_shared<Stream>();
+        stream->who = who_;
+        stream->last = receptor_.clock_.monotonic();
+        stream->ears = std::move(ears);
+        auto& receptor = receptor_;
+        receptor.agenda_.in(std::chrono::milliseconds(receptor.dice_.between(1, 300)), [&receptor, stream] {
+            if (!stream->open) return;
+            if (receptor.cut_.contains(stream->who) || (receptor.faulty && receptor.dice_.chance(50))) {
+                stream->open = false;
+                return stream->ears.ended({Errc::unavailable, {}, "connection refused"});
+            }
+            receptor.streams_.push_back(stream);
+            stream->ears.opened();
+        });
+        return std::make_unique<Call>([stream] {
+            stream->open = false;
+            stream->silenced = true;
+        });
+    }
+
+private:
+    SimReceptor& receptor_;
+    std::string who_;
+};
+
+std::unique_ptr<emitter::ReceptorLink> SimReceptor::link(const std::string& who) {
+    return std::make_unique<Link>(*this, who);
+}
+
+// As a Receptor shows them: one record per index.
+std::string SimReceptor::answer(const std::string& path) const {
+    json::Array out;
+    if (path.starts_with("/v1/desired_lrps")) {
+        for (const auto& [guid, process] : truth_.processes) out.push_back(LrpTruth::desired(process));
+    } else if (path.starts_with("/v1/actual_lrps")) {
+        for (const auto& [key, instance] : truth_.instances) {
+            const auto& [guid, index, evacuating] = key;
+            const auto twin = truth_.instances.find({guid, index, !evacuating});
+            const auto& ordinary = evacuating ? (twin != truth_.instances.end() ? &twin->second : nullptr) : &instance;
+            const bool ordinary_shown = ordinary != nullptr && (ordinary->running() || ordinary->state == "CRASHED" ||
+                                                                (!evacuating && twin == truth_.instances.end()));
+            if (ordinary_shown != evacuating) out.push_back(LrpTruth::actual(instance));
+        }
+    } else {
+        out.emplace_back("apps");
+    }
+    return json::serialize(out);
+}
+
+void SimReceptor::get(const std::string& who, const std::string& path, const std::shared_ptr<bool>& silenced,
+                      const std::function<void(Result<std::string>)>& done) {
+    const auto slow = std::chrono::milliseconds(dice_.between(1, dice_.chance(100) ? 3'000 : 200));
+    const bool fails = faulty && dice_.chance(80);
+    const bool never = faulty && dice_.chance(10);
+    if (fails || never) ++report_.failed_reads;
+    if (never) return;
+    agenda_.in(slow / 2, [this, who, path, silenced, done, slow, fails] {
+        const bool refused = fails || cut_.contains(who);
+        auto text = refused ? std::string() : answer(path);
+        agenda_.in(slow / 2, [silenced, done, refused, text = std::move(text)] {
+            if (*silenced) return;
+            if (refused) return done(fail(Errc::unavailable, "HTTP 500"));
+            done(text);
+        });
+    });
+}
+
+void SimReceptor::send(const std::shared_ptr<Stream>& stream, const std::string& text) {
+    const auto now = clock_.monotonic();
+    auto at = now + std::chrono::milliseconds(dice_.between(1, 50));
+    const bool reordered = faulty && loses > 0 && dice_.chance(100);
+    if (reordered) {
+        at += std::chrono::milliseconds(dice_.below(1'500));
+    } else {
+        at = stream->last = std::max(stream->last, at);
+    }
+    agenda_.in(at - now, [stream, text] {
+        if (stream->open) stream->ears.bytes(text);
+    });
+}
+
+void SimReceptor::tell(const std::string& name, const json::Object& data) {
+    for (const auto& stream : streams_) {
+        if (!stream->open) continue;
+        if (faulty && dice_.chance(loses)) {
+            ++report_.lost;
+            continue;
+        }
+        const auto text = fmt::format("id: {}\nevent: {}\ndata: {}\n\n", stream->number++, name, json::serialize(data));
+        send(stream, text);
+        if (faulty && dice_.chance(30)) {
+            ++report_.doubled;
+            send(stream, text);
+        }
+    }
+}
+
+void SimReceptor::break_streams(const std::string& who) {
+    for (const auto& stream : streams_) {
+        if (stream->who != who || !stream->open) continue;
+        ++report_.broken;
+        stream->open = false;
+        agenda_.in(1ms, [stream] {
+            if (!stream->silenced) stream->ears.ended({Errc::unavailable, {}, "connection reset"});
+        });
+    }
+    std::erase_if(streams_, [](const auto& stream) { return !stream->open; });
+}
+
+void SimReceptor::cut(const std::string& who, bool is) {
+    if (!is) {
+        cut_.erase(who);
+        return;
+    }
+    cut_.insert(who);
+    break_streams(who);
+}
+
+}  // namespace fairlead::simulation

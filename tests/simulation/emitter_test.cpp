@@ -1,0 +1,69 @@
+#include <gtest/gtest.h>
+
+#include "simulation/emitter_world.h"
+
+namespace fairlead::simulation {
+namespace {
+
+TEST(EmitterWorld, NothingThatLivesIsWithdrawnOrLost) {
+    EmitterSurroundings around;
+    EmitterReport all;
+    for (std::uint64_t seed = 1; seed <= 25; ++seed) {
+        const auto report = simulate_emitters(seed, around);
+        ASSERT_FALSE(report.violation) << "seed " << seed << ": " << *report.violation << '\n' << report.trace;
+        all.evacuations += report.evacuations;
+        all.takeovers += report.takeovers;
+        all.lost += report.lost;
+        all.doubled += report.doubled;
+        all.broken += report.broken;
+        all.failed_reads += report.failed_reads;
+        all.outages += report.outages;
+        all.restarts += report.restarts;
+        all.crashes += report.crashes;
+        all.cuts += report.cuts;
+        all.failovers += report.failovers;
+        all.withdrawn += report.withdrawn;
+        all.held += report.held;
+    }
+    // A world in which nothing happens would be clean too.
+    EXPECT_GT(all.evacuations, 20U);
+    EXPECT_GT(all.takeovers, 3U);
+    EXPECT_GT(all.lost, 10U);
+    EXPECT_GT(all.doubled, 10U);
+    EXPECT_GT(all.broken, 10U);
+    EXPECT_GT(all.failed_reads, 20U);
+    EXPECT_GT(all.outages, 20U);
+    EXPECT_GT(all.restarts, 20U);
+    EXPECT_GT(all.crashes, 10U);
+    EXPECT_GT(all.cuts, 20U);
+    EXPECT_GT(all.failovers, 10U);
+    EXPECT_GT(all.withdrawn, 500U);
+    EXPECT_GT(all.held, 200U);
+}
+
+TEST(EmitterWorld, ASeedIsTheWholeRun) {
+    EmitterSurroundings around;
+    EXPECT_EQ(simulate_emitters(7, around).trace, simulate_emitters(7, around).trace);
+}
+
+struct Planted {
+    const char* name;
+    EmitterDefects defects;
+};
+class EmitterDefect : public testing::TestWithParam<Planted> {};
+
+// What must hold is looked at: a defect does not stay hidden for long.
+TEST_P(EmitterDefect, IsFound) {
+    EmitterSurroundings around;
+    for (std::uint64_t seed = 1; seed <= 300; ++seed) {
+        if (simulate_emitters(seed, around, GetParam().defects).violation) return;
+    }
+    FAIL() << "300 seeds are clean";
+}
+
+INSTANTIATE_TEST_SUITE_P(Emitters, EmitterDefect,
+                         testing::Values(Planted{"withdraw_changed", {.withdraw_changed = true}}),
+                         [](const auto& each) { return each.param.name; });
+
+}  // namespace
+}  // namespace fairlead::simulation

@@ -1,0 +1,227 @@
+#include "simulation/emitter_world.h"
+
+#include <algorithm>
+
+#include "simulation/emitter_scene.h"
+
+namespace fairlead::simulation {
+
+using namespace std::chrono_literals;
+
+namespace {
+
+constexpr auto between_prunes = 30s;
+constexpr auto between_greetings = 10s;
+// Two passes, a round of everything, and what is pruned: 120 s after its last registration, looked at every 30 s.
+constexpr auto calm = 420s;
+constexpr std::size_t max_rounds = 100'000;
+
+}  // namespace
+
+EmitterWorld::EmitterWorld(std::uint64_t seed, EmitterSurroundings& around, const EmitterDefects& defects)
+    : defects_(defects),
+      dice_(seed),
+      around_(around),
+      agenda_(clock_),
+      api_(around.kinds, clock_, dice_, dice_.chance(300) ? 100 : 10'000),
+      network_(clock_, dice_),
+      receptor_(truth_, agenda_, clock_, dice_, report_) {
+    report_.seed = seed;
+    over_api_ = dice_.chance(400);
+    crashes_ = dice_.chance(750);
+    if (!over_api_ && dice_.chance(700)) receptor_.loses = 60;
+    truth_.apart = receptor_.loses > 0;
+    // A watch that says nothing is believed for 25 s; an event that was lost is found by the next pass.
+    lag_ = over_api_ ? 40s : receptor_.loses > 0 ? 80s : 15s;
+    for (const auto* space : {"kube-system", "diego"}) {
+        send("POST", "/api/v1/namespaces",
+             json::Object{{"apiVersion", "v1"}, {"kind", "Namespace"}, {"metadata", json::Object{{"name", space}}}});
+    }
+    routers_.resize(2);
+    for (std::size_t i = 0; i < routers_.size(); ++i) routers_[i].id = fmt::format("{}", i);
+    for (const auto* name : {"emitter-a", "emitter-b"}) {
+        network_.add(name, api_);
+        SimEmitter emitter;
+        emitter.name = name;
+        emitters_.push_back(std::move(emitter));
+    }
+    for (const auto* guid : {"p1", "p2", "p3"}) make_process(guid);
+    for (auto& emitter : emitters_) start(emitter);
+}
+
+EmitterReport EmitterWorld::run() {
+    pass(std::chrono::seconds(dice_.between(5, 40)));
+    const auto actions = dice_.between(10, 60);
+    for (std::size_t i = 0; i < actions && !report_.violation; ++i) {
+        ++report_.actions;
+        dice_.chance(250) ? disturb() : act();
+        const auto most = dice_.chance(100) ? 90'000U : dice_.chance(300) ? 10'000U : 1'000U;
+        pass(std::chrono::milliseconds(dice_.below(most)));
+    }
+    heal();
+    pass(calm);
+    if (!report_.violation) check_end();
+    return std::move(report_);
+}
+
+void EmitterWorld::start(SimEmitter& emitter) {
+    emitter.starts.reset();
+    emitter.connected = nats_up_;
+    auto publisher = std::make_unique<SimPublisher>(
+        clock_, dice_, defects_, [this, name = emitter.name](const auto& message) { publish(name, message); });
+    publisher->connected(nats_up_);
+    EmitterProcess::Ways ways;
+    ways.api = network_.link(emitter.name);
+    if (!over_api_) ways.receptor = receptor_.link(emitter.name);
+    emitter.process =
+        std::make_unique<EmitterProcess>(fmt::format("{}-{}", emitter.name, ++emitter.born), std::move(ways),
+                                         std::move(publisher), clock_, dice_, around_.log);
+}
+
+// Each router gets what one emitter sends in its order; of two emitters nothing is said.
+void EmitterWorld::publish(const std::string& emitter, const proxy::gorouter::Message& message) {
+    const auto read = fairlead::gorouter::read_message(message.body);
+    if (!read) return violate(fmt::format("routers cannot read {}", message.body));
+    const bool withdrawal = message.subject.ends_with(".unregister");
+    (withdrawal ? report_.withdrawn : report_.registered) += read->uris.size();
+    if (withdrawal) check_withdrawal(emitter, *read);
+    if (!nats_up_) return;  // nobody knows it yet
+    const auto from =
+        std::find_if(emitters_.begin(), emitters_.end(), [&emitter](const auto& each) { return each.name == emitter; });
+    const auto now = clock_.monotonic();
+    from->last_sent = std::max(from->last_sent, now + std::chrono::microseconds(dice_.between(200, 20'000)));
+    agenda_.in(from->last_sent - now, [this, subject = std::string(message.subject), body = message.body] {
+        for (auto& router : routers_) router.model.message(subject, body, clock_.monotonic());
+    });
+}
+
+void EmitterWorld::hello(SimRouter& router, bool start) {
+    if (!nats_up_) return;
+    const auto text = router.model.hello(fmt::format("{}-{}", router.id, router.starts));
+    for (auto& emitter : emitters_) {
+        if (emitter.process && emitter.connected) emitter.process->publisher().heard(text, start);
+    }
+}
+
+void EmitterWorld::nats(bool up) {
+    note(up ? "NATS is back" : "NATS is away");
+    nats_up_ = up;
+    nats_since_ = disturbed_ = clock_.monotonic();
+    if (up) {
+        for (auto& router : routers_) hello(router, true);
+    }
+    for (auto& emitter : emitters_) {
+        // Until two pings are unanswered, what is sent is lost without a word; those who know come back in a while.
+        const auto notices = std::chrono::milliseconds(up ? dice_.below(5'000) : dice_.below(10'000));
+        agenda_.in(notices, [this, &emitter, up] {
+            if (nats_up_ != up) return;
+            emitter.connected = up;
+            if (emitter.process) emitter.process->publisher().connected(up);
+            if (!up || !emitter.process) return;
+            for (auto& router : routers_) hello(router, false);
+        });
+    }
+}
+
+void EmitterWorld::prune() {
+    next_prune_ = clock_.monotonic() + between_prunes;
+    for (auto& router : routers_) router.model.prune(clock_.monotonic());
+}
+
+void EmitterWorld::settle() {
+    for (std::size_t round = 0; round < max_rounds && !report_.violation; ++round) {
+        const auto before = api_.store().revision();
+        network_.pump();
+        bool more = agenda_.run_one();
+        for (auto& emitter : emitters_) {
+            if (emitter.process) more = emitter.process->step() || more;
+        }
+        for (const auto& emitter : emitters_) {
+            if (!emitter.process || emitter.process->duty() != emitter::Duty::leads) continue;
+            if (last_leader_ == emitter.name) continue;
+            if (!last_leader_.empty()) ++report_.failovers;
+            last_leader_ = emitter.name;
+            note(emitter.name + " leads");
+        }
+        if (api_.store().revision() != before) {
+            more = true;
+            for (const auto& emitter : emitters_) network_.changed(emitter.name);
+        }
+        const auto due = network_.due();
+        if (!more && (!due || *due > clock_.monotonic())) return check_routers();
+    }
+    violate("they never come to rest");
+}
+
+void EmitterWorld::wake_up() {
+    const auto now = clock_.monotonic();
+    if (now >= next_prune_) prune();
+    if (now >= next_greeting_) {
+        next_greeting_ = now + between_greetings;
+        for (auto& router : routers_) hello(router, false);
+    }
+    if (nats_heals_ && now >= *nats_heals_) {
+        nats_heals_.reset();
+        nats(true);
+    }
+    for (auto& emitter : emitters_) {
+        if (emitter.starts && *emitter.starts <= now) {
+            note(emitter.name + " starts");
+            start(emitter);
+        }
+        if (emitter.heals && *emitter.heals <= now) {
+            note(emitter.name + " reaches its source again");
+            emitter.heals.reset();
+            disturbed_ = now;
+            network_.cut(emitter.name, Network::Cut::none);
+            receptor_.cut(emitter.name, false);
+        }
+    }
+}
+
+void EmitterWorld::pass(std::chrono::nanoseconds time) {
+    const auto end = clock_.monotonic() + time;
+    while (!report_.violation) {
+        settle();
+        const auto now = clock_.monotonic();
+        if (now >= end) return;
+        auto next = end;
+        const auto at_most = [&](const std::optional<MonotonicTime>& due) {
+            if (due) next = std::min(next, std::max(*due, now + 1ms));
+        };
+        at_most(agenda_.due());
+        at_most(network_.due());
+        at_most(next_prune_);
+        at_most(next_greeting_);
+        at_most(nats_heals_);
+        for (const auto& emitter : emitters_) {
+            at_most(emitter.starts);
+            at_most(emitter.heals);
+            if (emitter.process) at_most(emitter.process->due());
+        }
+        clock_.advance(next - now);
+        wake_up();
+    }
+}
+
+void EmitterWorld::heal() {
+    note("all heals");
+    network_.faulty = receptor_.faulty = false;
+    disturbed_ = clock_.monotonic();
+    if (!nats_up_) {
+        nats_heals_.reset();
+        nats(true);
+    }
+    for (auto& emitter : emitters_) {
+        emitter.heals.reset();
+        network_.cut(emitter.name, Network::Cut::none);
+        receptor_.cut(emitter.name, false);
+        if (!emitter.process) start(emitter);
+    }
+}
+
+EmitterReport simulate_emitters(std::uint64_t seed, EmitterSurroundings& around, const EmitterDefects& defects) {
+    return EmitterWorld(seed, around, defects).run();
+}
+
+}  // namespace fairlead::simulation

@@ -1,0 +1,42 @@
+// LRPs, emitters and gorouters: one run from one seed. Two emitters run as they are (source, book, front,
+// registrations, election) over a Receptor or over our API; the Receptor, the network, NATS, routers and everybody's
+// death are simulated. Processes and instances come, change, move, evacuate and take over addresses; events are lost,
+// doubled and reordered, reads of everything fail, NATS goes away, routers forget everything. While it runs, nothing
+// that lives is withdrawn and nothing that routers hold goes missing; in the end their tables are the truth. One
+// thread.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "base/log.h"
+#include "resource/kind.h"
+
+namespace fairlead::simulation {
+
+struct EmitterReport {
+    std::uint64_t seed = 0;
+    std::optional<std::string> violation;
+    std::string trace;  // what happened, one line each
+    std::uint64_t actions = 0, evacuations = 0, takeovers = 0, lost = 0, doubled = 0, broken = 0, failed_reads = 0,
+                  outages = 0, restarts = 0, crashes = 0, cuts = 0, failovers = 0, registered = 0, withdrawn = 0,
+                  held = 0;
+};
+
+// What all runs share: kinds are slow to make, and nobody looks at the log.
+struct EmitterSurroundings {
+    const resource::Kinds kinds = resource::make_kinds();
+    Log log{LogLevel::error, LogFormat::text};
+};
+
+// Defects to plant, for the tests that show that they are found.
+struct EmitterDefects {
+    bool withdraw_always = false;     // the publisher withdraws though it was told not to
+    bool withdraw_changed = false;    // a change withdraws what it replaces, after it was registered
+    bool forget_withdrawals = false;  // withdrawals are never sent
+};
+
+EmitterReport simulate_emitters(std::uint64_t seed, EmitterSurroundings& around, const EmitterDefects& defects = {});
+
+}  // namespace fairlead::simulation
