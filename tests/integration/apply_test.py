@@ -14,6 +14,8 @@ def manifest(name="a", host="shop.example.com", more=""):
 
 
 class Kubectl(ServerTest):
+    SERVE_ARGS = ("--roles", "api")  # controllers own fields too
+
     def setUp(self):
         self.kubectl("delete", "routes", "--all")
 
@@ -100,7 +102,7 @@ class Kubectl(ServerTest):
     def test_a_route_binding_is_created_by_applying_it(self):
         self.kubectl("create", "-f", "-", stdin=manifest())
         self.kubectl("create", "-f", "-", stdin="apiVersion: fairlead.dev/v1\nkind: Router\nmetadata: {name: shard1}\n"
-                                                "spec: {dns: shard1.example.com}\n")
+                                                "spec: {dns: shard1.example.com, label: by=hand}\n")
         self.apply("apiVersion: fairlead.dev/v1\nkind: RouteBinding\nmetadata: {name: a, namespace: default}\n"
                    "routeNamespace: default\nrouteName: a\ndns: shard1.example.com\nrouter: shard1\n")
         self.assertEqual("shard1.example.com", self.stored()["status"]["dns"])
@@ -109,6 +111,8 @@ class Kubectl(ServerTest):
 
 
 class OverHttp(ServerTest):
+    SERVE_ARGS = ("--roles", "api")  # controllers own fields too
+
     def test_the_user_agent_is_the_manager(self):
         self.server.request("POST", ROUTES, route("agent"), {"User-Agent": "someone/v1 (linux)"})
         _, _, made = self.server.request("GET", f"{ROUTES}/agent")

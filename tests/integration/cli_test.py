@@ -117,7 +117,7 @@ class Commands(ServerTest):
         refused = self.cli("apply", "-f", "-", stdin=binding, check=False)
         self.assertIn('router: Not found: "blue"', refused.stderr)
         self.cli("apply", "-f", "-", stdin="apiVersion: fairlead.dev/v1\nkind: Router\nmetadata: {name: blue}\n"
-                 "spec: {dns: blue.example.net}\n")
+                 "spec: {dns: blue.example.net, label: by=hand}\n")
         for _ in range(2):  # the same binding again changes nothing
             self.assertIn("created", self.cli("apply", "-f", "-", stdin=binding).stdout)
         self.assertEqual("scheduled", json.loads(self.cli("get", "route", "shop", "-o", "json").stdout)["status"]["phase"])

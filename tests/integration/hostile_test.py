@@ -482,12 +482,12 @@ class Paths(HostileTest):
                         connection = None  # a refusal of the HTTP layer ends the connection
 
     def test_a_strange_spelling_means_nothing_else_to_those_who_may(self):
-        plain = json.loads(self.ask(request("GET", ONE))[1])
+        uid = json.loads(self.ask(request("GET", ONE))[1])["metadata"]["uid"]  # its status may change meanwhile
         with self.attack():
             for name in ("good%00", "good%2f", "good/", "./good", "x/../good", "%2e/good", "good%20", "good;a=b", "GOOD", "good%252f", "g%6Fod"):
                 status, body = self.ask(request("GET", f"{ROUTES}/{name}"))
                 if name in ("good/", "g%6Fod"):
-                    self.assertEqual((200, plain), (status, json.loads(body)), name)
+                    self.assertEqual((200, uid), (status, json.loads(body)["metadata"]["uid"]), name)
                 else:
                     self.assertIn(status, (400, 404), name)
             for name in ("..", "%2e%2e", "a/../good", "good%2fstatus", "good%00"):

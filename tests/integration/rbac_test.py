@@ -165,13 +165,19 @@ class RealUsers(ServerTest):
         patch = {"Content-Type": "application/merge-patch+json"}
         self.assertEqual(403, self.alice.request("PATCH", SHOP_ROUTES + "/status/status", {"status": {}}, patch)[0])
         self.assertEqual(403, self.edge.request("PATCH", SHOP_ROUTES + "/status", {"spec": {"host": "evil.example.com"}}, patch)[0])
-        code, body = self.edge.request("PATCH", SHOP_ROUTES + "/status/status",
-                                       {"spec": {"host": "evil.example.com"}, "status": {"ingress": []}}, patch)
-        self.assertEqual((200, "shop.example.com"), (code, body["spec"]["host"]))
+        self.assertEqual(403, self.edge.request("PATCH", SHOP_ROUTES + "/status/status", {"status": {}}, patch)[0])
+        instances = "/apis/fairlead.dev/v1/routerinstances"
+        made = {"apiVersion": "fairlead.dev/v1", "kind": "RouterInstance", "metadata": {"name": "edge"},
+                "spec": {"router": "blue", "address": "192.0.2.1"}}
+        self.assertEqual(201, self.edge.request("POST", instances, made)[0])
+        code, body = self.edge.request("PATCH", instances + "/edge/status",
+                                       {"spec": {"address": "192.0.2.66"}, "status": {"ready": True}}, patch)
+        self.assertEqual((200, "192.0.2.1", True), (code, body["spec"]["address"], body["status"]["ready"]))
 
     def test_a_router_reads_what_it_needs_and_no_secrets(self):
-        for what in ("routes", "services", "endpoints", "ingresses"):
+        for what in ("routes", "services", "endpoints"):
             self.fine(self.edge.kubectl("get", what, "-A"))
+        self.refused(self.edge.kubectl("get", "ingresses", "-A"))
         self.fine(self.edge.kubectl("get", "routers"))
         self.refused(self.edge.kubectl("get", "secrets", "-A"))
         self.server.request("POST", SHOP_ROUTES, route("kept", "shop"))

@@ -210,7 +210,7 @@ class Lifecycle(unittest.TestCase):
         self.assertNotIn("dns=", server.ready_line)
 
     def test_restart_keeps_objects_revisions_and_certificates(self):
-        server = Fairlead().start()
+        server = Fairlead("--roles", "api").start()  # nobody else writes
         self.addCleanup(server.remove)
         _, _, created = server.request("POST", ROUTES, route("kept"))
         certificate = (server.data / "pki/ca.crt").read_text()

@@ -39,16 +39,21 @@ remote-control:
         return self.launch("nsd", "-d", "-c", self.config).wait_until_it_answers()
 
 
+def serve_with_nsd(cls, domain):
+    """For a ServerTest's class: a server that writes the zone where an NSD reads it."""
+    cls.folder = Path(tempfile.mkdtemp(prefix="fairlead-zones-"))
+    cls.addClassCleanup(shutil.rmtree, cls.folder, True)
+    cls.nsd = Nsd(cls.folder, domain).start()
+    cls.addClassCleanup(cls.nsd.remove)
+    cls.server = Fairlead("--zonefile-dir", str(cls.folder),
+                          "--zonefile-reload", f"nsd=nsd-control -c {cls.nsd.config} reload {{zone}}").start()
+    cls.addClassCleanup(cls.server.remove)
+
+
 class ZonefileTest(ServerTest):
     @classmethod
     def setUpClass(cls):
-        cls.folder = Path(tempfile.mkdtemp(prefix="fairlead-zones-"))
-        cls.addClassCleanup(shutil.rmtree, cls.folder, True)
-        cls.nsd = Nsd(cls.folder, ZONE).start()
-        cls.addClassCleanup(cls.nsd.remove)
-        cls.server = Fairlead("--zonefile-dir", str(cls.folder),
-                              "--zonefile-reload", f"nsd=nsd-control -c {cls.nsd.config} reload {{zone}}").start()
-        cls.addClassCleanup(cls.server.remove)
+        serve_with_nsd(cls, ZONE)
 
     def apply(self, *objects):
         self.kubectl("apply", "-f", "-", stdin=json.dumps({"apiVersion": "v1", "kind": "List", "items": objects}))
