@@ -12,6 +12,10 @@
             1,000,000 records, beside what was measured of external-dns 0.22 elsewhere (it cannot be built here)
   tree      the record trees of 1,000 Gateways with 10 listeners over 20 clusters, and how long a change of one cluster takes
             until the compiled zone answers with it (no peer can be run here)
+  schedule  100,000 Routes over 100 Routers from create to bound, and the strategies alone (no peer can be run here)
+  router    HAProxy through its driver: a new route until it answers with 100 and 10,000 there, and changes per second under
+            load, beside what was measured of OpenShift's template and reload, and of the pool design by hand; then the
+            same from the POST of a Route through API, scheduler, admission and agent
   dns-scale 1,000,000 names: memory, start, and changes served while 100,000 queries/s are answered
 
 --seconds N sets the length of one measurement (default 5), --objects N the size of the large store, --names N of the large
@@ -37,6 +41,7 @@ sys.path[:0] = [str(ROOT / "tests" / "integration"), str(ROOT / "bench" / "dns")
 import attacks  # noqa: E402
 import dns_scale  # noqa: E402
 import dns_speed  # noqa: E402
+import router_whole  # noqa: E402
 from harness import ROUTES, Fairlead, until  # noqa: E402
 
 TOOLS = ROOT / "build" / "release" / "bench"
@@ -266,9 +271,48 @@ def tree(_options):
             print(f"{name:44} p50 {figures['p50_ms']:8,.1f} ms   p99 {figures['p99_ms']:8,.1f} ms   max {figures['max_ms']:8,.1f} ms", flush=True)
 
 
+def router(options):
+    print("\nA new route, from the change to its first 200 through HAProxy")
+    for count in (100, 10_000):
+        got = tool("router_bench", "create", count, 500)
+        print(f"{count:>7,} routes there: p50 {got['p50_ms']:.2f} ms, p99 {got['p99_ms']:.2f} ms, {got['failed']} failed, "
+              f"{got['reloads']} reloads; all of them at once: {got['fill_seconds']:.2f} s")
+    print("peer: OpenShift's router coalesces for 5 s and reloads (0.5 s CPU at 10,000 routes, elsewhere)")
+    print("\nChanges per second at 10,000 routes, others asked meanwhile")
+    for rate in (1_000, 5_000, 20_000):
+        got = tool("router_bench", "churn", 10_000, rate, max(options.seconds, 5))
+        print(f"{rate:>7,}/s asked: {got['changes_per_second']:,.0f}/s done, {got['asked']:,} requests, {got['failed']} failed, "
+              f"{got['wrong']} routes wrong at the end, {got['reloads']} reloads, settled {got['settled_ms']:.0f} ms after the last")
+    print("peer: the pool design by hand, 20,000 endpoint changes/s with none failed (elsewhere)")
+    router_whole.run()
+
+
+def schedule(options):
+    """Time on the clock, without sockets: creates by 16 threads and the scheduler share the cores."""
+    routes = min(options.objects, 100_000)
+    print("\nroutes over 100 routers, from create to bound (no peer)")
+    for store in ("memory", "disk"):
+        got = tool("schedule_bench", "place", store, routes, 100)
+        print(f"{f'{routes:,} routes, store {store}':44} {got['per_second']:12,.0f} routes/s   {got['mb']:,.0f} MB", flush=True)
+    got = tool("schedule_bench", "strategies", options.objects, 1_000)
+    print(f"strategies alone, {options.objects:,} routes over 1,000 routers")
+    for name in ("round-robin", "least-routes", "weighted", "rendezvous"):
+        print(f"{name:44} {got[name + '_per_second']:12,.0f} routes/s", flush=True)
+
+
+def emitter(_options):
+    """CPU time of one thread, without network."""
+    print("\nLRPs to the routing table, 250,000 instances, one name per process")
+    for processes, instances in ((50_000, 5), (250_000, 1)):
+        got = tool("emitter_core", processes, instances, 20_000)
+        print(f"{f'{processes:,} processes x {instances}':44} {got['build_ms']:12,.0f} ms CPU   {got['with_table_mb']:,.0f} MB; one event "
+              f"p50 {got['event_p50_us']:.0f} us, p99 {got['event_p99_us']:.0f} us; a pass that finds nothing new {got['pass_ms']:.0f} ms", flush=True)
+    print("peer: Diego's emitter fetched 200,000 instances in 37 s (elsewhere)")
+
+
 def main():
     parser = argparse.ArgumentParser(prog="./dev bench", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    every = {"creates": creates, "reads": reads, "watch": watch, "hostile": attacks.run, "control": control, "memory": memory, "plan": plan, "tree": tree,
+    every = {"creates": creates, "reads": reads, "watch": watch, "hostile": attacks.run, "control": control, "memory": memory, "plan": plan, "tree": tree, "schedule": schedule, "router": router, "emitter": emitter,
              "dns": lambda options: dns_speed.run(options, TOOLS), "dns-scale": lambda options: dns_scale.run(options, TOOLS)}
     parser.add_argument("benchmarks", nargs="*", metavar="name")
     parser.add_argument("--seconds", type=int, default=5)
