@@ -49,8 +49,8 @@ std::uint64_t digest_of(const Desired& desired) {
     Digest digest;
     digest.add(desired.app).add(desired.name);
     for (const auto& route : desired.routes.http) {
-        digest.add(route.port).add((route.to_instances ? 1U : 0U) | (route.ssl ? 2U : 0U));
-        digest.add(route.route_service).add(route.options).add(route.names.size());
+        digest.add(route.port).add((route.to_instances ? 1U : 0U) | (route.ssl ? 2U : 0U) | (route.http2 ? 4U : 0U));
+        digest.add(route.route_service).add(route.options).add(route.segment).add(route.names.size());
         for (const auto& name : route.names) digest.add(name);
         // Otherwise the count shows in the endpoints alone.
         if (route.to_instances) digest.add(static_cast<std::uint64_t>(desired.instances));
@@ -293,24 +293,16 @@ std::vector<std::string> Front::problems(const Book& book, const ProcessKey& pro
     const auto tell = [&](std::string_view name, std::string_view text) {
         if (told.size() < max_told) told.push_back(fmt::format("{}: {}", name, text));
     };
-    const auto indices = named_indices(*desired);
     for (const auto& route : desired->routes.http) {
         for (const auto& name : route.names) {
             const auto part = this->part(book, key_of(name));
             if (part.rules.empty()) continue;
-            const auto text = overruled({desired, &route}, part.rules.begin()->second);
+            const auto text = overruled({desired, &route}, part);
             if (!text.empty()) tell(name, text);
-            if (!route.to_instances) continue;
-            if (name.starts_with("*.")) {
-                tell(name, "a wildcard has no names for single instances");
-            } else if (indices > 0 && !instance_name(name, indices - 1)) {
-                tell(name, "is too long to have names for single instances");
-            } else if (indices < desired->instances) {
-                tell(name, fmt::format("only the first {} instances have names of their own: {} for all routes of a "
-                                       "process",
-                                       indices, max_instance_names));
-            }
         }
+    }
+    for (auto& limit : limits_of(*desired)) {
+        if (told.size() < max_told) told.push_back(std::move(limit));
     }
     return told;
 }

@@ -1,5 +1,5 @@
-// Names as providers of routes write them ("Foo.com/Path/?x"), made into the one form that we compare. Pure; inside
-// this layer.
+// Names as providers of routes write them ("Foo.com/Path/?x"), made into the one form that we compare. Pure; used by
+// this layer, and by who tells LRPs what has become of their names.
 #pragma once
 
 #include <string>

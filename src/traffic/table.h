@@ -37,6 +37,8 @@ struct Member {
     std::string app{}, instance{};
     std::optional<std::int32_t> index{};
     std::uint16_t tls_port = 0;  // where it takes TLS, with a certificate for its instance
+    bool http2 = false;          // what it speaks; for proxies that ask each member in its own way (gorouter)
+    std::string segment{};       // isolation segment: which gorouters may lead there; empty: those that are shared
     bool operator==(const Member&) const = default;
 };
 
@@ -49,7 +51,12 @@ struct MemberTls {
     bool operator==(const MemberTls&) const = default;
 };
 
-enum class PoolProtocol { http, tcp, udp };
+enum class PoolProtocol {
+    http,
+    tcp,
+    udp,
+    http2,  // members are asked by HTTP/2, without TLS by prior knowledge (RFC 9113 section 3.3)
+};
 
 struct Pool {
     std::string name;  // unique in the table: the owner, and what tells its pools apart

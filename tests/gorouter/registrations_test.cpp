@@ -15,6 +15,7 @@ namespace {
 using namespace std::chrono_literals;
 using ::fairlead::gorouter::read_message;
 using ::fairlead::gorouter::RouterModel;
+using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
@@ -102,6 +103,26 @@ TEST_F(RegistrationsTest, SaysAllThatARouterUnderstands) {
         ElementsAre(
             "router.unregister "
             R"({"host":"10.0.0.1","port":61443,"uris":["foo.test/path"],"tags":{"component":"route-emitter"}})"));
+}
+
+TEST_F(RegistrationsTest, SaysWhatAnInstanceSpeaksAndWhoMayLeadThere) {
+    traffic::RoutingTable table;
+    auto fast = member("10.0.0.1", 61001);
+    fast.http2 = true;
+    fast.segment = "east";
+    put(table, key("fast.test"), {fast});
+    put(table, key("usual.test"), {member("10.0.0.1", 61001)});  // another route to the same port
+    const auto sent = texts(become(table));
+    ASSERT_EQ(sent.size(), 2U);
+    EXPECT_THAT(sent,
+                UnorderedElementsAre(
+                    AllOf(HasSubstr(R"("fast.test")"), HasSubstr(R"("protocol":"http2","isolation_segment":"east")")),
+                    AllOf(HasSubstr(R"("usual.test")"), Not(HasSubstr("protocol")), Not(HasSubstr("segment")))));
+    fast.segment = "west";
+    table.pools["lrp/fast.test"].members = {fast};
+    const auto moved = become(table);
+    EXPECT_THAT(shortly(moved), ElementsAre("register 10.0.0.1:61001 fast.test")) << "and nothing is withdrawn";
+    EXPECT_THAT(moved.front().body, HasSubstr(R"("isolation_segment":"west")"));
 }
 
 TEST_F(RegistrationsTest, PacksTheNamesOfAnEndpoint) {

@@ -138,7 +138,8 @@ Id Index::endpoint_for(const traffic::Member& member) {
     for (auto id = sites_[site].endpoint; id != no_id; id = endpoints_[id].next) {
         auto& known = endpoints_[id];
         if (known.port != member.port || known.tls_port != member.tls_port || known.index != member.index ||
-            texts_[known.app] != member.app || texts_[known.instance] != member.instance) {
+            known.http2 != member.http2 || texts_[known.app] != member.app ||
+            texts_[known.instance] != member.instance || texts_[known.segment] != member.segment) {
             continue;
         }
         drop_site(site);  // the endpoint holds it
@@ -148,9 +149,11 @@ Id Index::endpoint_for(const traffic::Member& member) {
     const auto id = endpoints_.add({.site = site,
                                     .app = texts_.take(member.app),
                                     .instance = texts_.take(member.instance),
+                                    .segment = texts_.take(member.segment),
                                     .index = member.index,
                                     .port = member.port,
                                     .tls_port = member.tls_port,
+                                    .http2 = member.http2,
                                     .next = sites_[site].endpoint,
                                     .holds = 1,
                                     .pools = {}});
@@ -167,6 +170,7 @@ void Index::drop_endpoint(Id id) {
     const auto site = gone.site;
     texts_.drop(gone.app);
     texts_.drop(gone.instance);
+    texts_.drop(gone.segment);
     endpoints_.remove(id);
     drop_site(site);
 }

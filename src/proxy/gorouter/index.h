@@ -24,9 +24,10 @@ class Index {
 public:
     struct Endpoint {
         Id site = no_id;
-        Id app = no_id, instance = no_id;  // texts; may be ""
+        Id app = no_id, instance = no_id, segment = no_id;  // texts; may be ""
         std::optional<std::int32_t> index;
         std::uint16_t port = 0, tls_port = 0;
+        bool http2 = false;
         Id next = no_id;  // of the same site
         std::uint32_t holds = 0;
         Ids pools;

@@ -21,6 +21,11 @@ ClassKey class_of(const traffic::Pool& pool, bool send_proxy) {
 
 bool can_add_servers(const ClassKey& key) { return key.security == MemberSecurity::plain; }
 
+std::string_view plain_server_options(const ClassKey& key) {
+    if (key.protocol == traffic::PoolProtocol::http2) return " proto h2";
+    return key.send_proxy ? " send-proxy-v2" : "";
+}
+
 std::size_t base_slots(const ClassKey& key) { return can_add_servers(key) ? 4 : 12; }
 
 std::string backend_name(std::size_t pool_class, std::size_t number) {

@@ -54,7 +54,7 @@ void backend_work(const std::string& backend, const Image& held, const Image& wa
         } else {
             // Made at the address of a free slot, because only a change of the address computes its cookie.
             out.servers.push_back({fmt::format("add server {} 127.0.0.1:1 weight 1{}", name,
-                                               classes[place->first].key.send_proxy ? " send-proxy-v2" : ""),
+                                               plain_server_options(classes[place->first].key)),
                                    Expect::registered});
             server_work(name, Server{}, want->second[i], out.servers);
         }

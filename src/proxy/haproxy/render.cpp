@@ -193,15 +193,16 @@ void ports_frontend(const Settings& settings, const std::filesystem::path& direc
 }
 
 std::string server_options(const ClassKey& key, const std::filesystem::path& directory, std::string_view backend) {
+    const std::string_view alpn = key.protocol == traffic::PoolProtocol::http2 ? " alpn h2" : "";
     switch (key.security) {
         case MemberSecurity::plain:
-            return key.send_proxy ? " send-proxy-v2" : "";
+            return std::string(plain_server_options(key));
         case MemberSecurity::unchecked:
-            return " ssl verify none sni var(txn.sni)";
+            return fmt::format(" ssl verify none sni var(txn.sni){}", alpn);
         case MemberSecurity::checked:
             // Without a certificate of its own a server does not follow `commit ssl ca-file` (2.6).
-            return fmt::format(" ssl verify required ca-file {} crt {}/member.pem sni var(txn.sni)",
-                               authority_path(directory, backend).string(), directory.string());
+            return fmt::format(" ssl verify required ca-file {} crt {}/member.pem sni var(txn.sni){}",
+                               authority_path(directory, backend).string(), directory.string(), alpn);
     }
     return {};
 }
