@@ -263,11 +263,11 @@ bool concerns(const resource::Route& route, std::string_view router) {
 
 Part part_of(const resource::Route& route, std::string_view router, const World& world) {
     Part part;
-    const auto names = names_of(route, router, world.now);
-    if (names.hosts.empty()) return part;
+    const auto keys = rule_keys(route, router, world.now);
+    if (keys.empty()) return part;
 
     auto& problems = part.problems;
-    const bool tcp = route.spec.tls && route.spec.tls->termination == "passthrough";
+    const bool tcp = is_passthrough(route);
     auto members = members_of(route, world, problems);
     auto tls = member_tls(route, problems);
     auto ends = ends_of(route, tls.has_value(), world, problems);
@@ -288,20 +288,42 @@ Part part_of(const resource::Route& route, std::string_view router, const World&
     pool.server_timeout = timeout_of(route, problems);
     pool.members = std::move(members.list);
 
-    const bool wildcard = route.spec.wildcard_policy == "Subdomain" && names.wildcard_policy != "None";
-    auto path = tcp ? std::string() : route.spec.path;
-    while (path.ends_with('/')) path.pop_back();
-    for (const auto& host : names.hosts) {
-        const auto dot = host.find('.');
-        if (wildcard && dot == std::string::npos) continue;
-        const auto name = wildcard ? host.substr(dot + 1) : host;
-        part.table.rules[{name, wildcard, path}] = {
-            .pool = owner, .owner = owner, .plain = ends.plain, .tls = ends.tls};
+    for (const auto& key : keys) {
+        part.table.rules[key] = {.pool = owner, .owner = owner, .plain = ends.plain, .tls = ends.tls};
         if (ends.certificate) {
-            part.table.certificates[wildcard ? "*." + name : name] = {.pem = ends.certificate->pem, .owner = owner};
+            part.table.certificates[key.wildcard ? "*." + key.host : key.host] = {.pem = ends.certificate->pem,
+                                                                                  .owner = owner};
         }
     }
     return part;
+}
+
+std::vector<traffic::RuleKey> rule_keys(const resource::Route& route, std::string_view router, WallTime now) {
+    const auto names = names_of(route, router, now);
+    const bool wildcard = route.spec.wildcard_policy == "Subdomain" && names.wildcard_policy != "None";
+    auto path = is_passthrough(route) ? std::string() : route.spec.path;
+    while (path.ends_with('/')) path.pop_back();
+    std::vector<traffic::RuleKey> keys;
+    for (const auto& host : names.hosts) {
+        const auto parent = parent_of(host);
+        if (!wildcard) {
+            keys.push_back({host, false, path});
+        } else if (!parent.empty()) {
+            keys.push_back({std::string(parent), true, path});
+        }
+    }
+    return keys;
+}
+
+bool keeps_out(const RouteRule& rule, const traffic::RuleKey& name) {
+    if (rule.key.host == name.host && rule.key.wildcard == name.wildcard) {
+        return rule.key.path == name.path || rule.passthrough || rule.foreign;
+    }
+    return rule.foreign && rule.key.wildcard && !name.wildcard && rule.key.host == parent_of(name.host);
+}
+
+bool is_passthrough(const resource::Route& route) {
+    return route.spec.tls && route.spec.tls->termination == "passthrough";
 }
 
 }  // namespace fairlead::route

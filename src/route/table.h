@@ -65,6 +65,19 @@ struct Part {
 };
 Part part_of(const resource::Route& route, std::string_view router, const World& world);
 
+// Where in the table of the router the Route's rules are now, as far as the Route itself says so: part_of() leaves them
+// out where nothing could be served under them (a certificate that cannot be used).
+std::vector<traffic::RuleKey> rule_keys(const resource::Route& route, std::string_view router, WallTime now);
+// Names of LRPs give way to Routes of the same router: whether a Route with a rule there keeps the name out. `foreign`:
+// they are of different namespaces, and the Router does not let those share a host.
+struct RouteRule {
+    const traffic::RuleKey& key;
+    bool passthrough = false;  // its TLS is passed through unopened
+    bool foreign = false;
+};
+bool keeps_out(const RouteRule& rule, const traffic::RuleKey& name);
+bool is_passthrough(const resource::Route& route);
+
 // Whether the router has anything to do with the Route now or until `status.former` says so.
 bool concerns(const resource::Route& route, std::string_view router);
 // "route/shop/cart"

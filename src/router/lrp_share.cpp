@@ -248,13 +248,15 @@ std::string LrpShare::loses_to(const traffic::RuleKey& name) const {
         return strict_ && std::any_of(processes.begin(), processes.end(),
                                       [&](const auto& process) { return process.scope != namespace_of(rule.owner); });
     };
-    for (const auto& [key, rule] : table_.on_host(name.host, name.wildcard)) {
-        if (!rule->owner.starts_with(route_prefix)) continue;
-        if (key.path == name.path || rule->tls == traffic::Tls::passthrough || is_foreign(*rule)) return rule->owner;
+    auto rules = table_.on_host(name.host, name.wildcard);
+    if (!name.wildcard) {
+        const auto above = table_.on_host(std::string(route::parent_of(name.host)), true);
+        rules.insert(rules.end(), above.begin(), above.end());
     }
-    if (name.wildcard) return {};
-    for (const auto& [key, rule] : table_.on_host(std::string(route::parent_of(name.host)), true)) {
-        if (rule->owner.starts_with(route_prefix) && is_foreign(*rule)) return rule->owner;
+    for (const auto& [key, rule] : rules) {
+        if (!rule->owner.starts_with(route_prefix)) continue;
+        const route::RouteRule stands{key, rule->tls == traffic::Tls::passthrough, is_foreign(*rule)};
+        if (route::keeps_out(stands, name)) return rule->owner;
     }
     return {};
 }
