@@ -5,7 +5,8 @@
 // What is in force: every configuration has a generation, and a UNIX socket of nginx's says which one answers. That and
 // that no older worker takes anything in any more (its process says that it shuts down) mean that the new one holds.
 //
-// Files, all in `directory` (0700): nginx.conf, nginx.conf.new while it is tested, error.log, generation.sock, lock.
+// Files, all in `directory` (0700, of root's 0711: session_log.h): nginx.conf, nginx.conf.new while it is tested,
+// error.log, generation.sock, lock.
 #pragma once
 
 #include <chrono>
