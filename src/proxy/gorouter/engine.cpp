@@ -18,6 +18,7 @@ constexpr std::chrono::seconds greet_until_answered{1};
 constexpr std::size_t batch = 512;
 constexpr std::chrono::seconds flush_limit{10};
 constexpr std::size_t compared_at_once = 100;  // names, well below a millisecond
+constexpr std::size_t max_refusals = 256;      // that are told: some for each of 64 URLs
 
 }  // namespace
 
@@ -81,14 +82,17 @@ void Engine::keep_session(MonotonicTime now) {
     auto session = connect(options_.nats, url, options_.settings.prefix, listener_);
     if (!session) {
         // The next one at once; after all of them a pause.
-        if (away_ != session.error().text()) log_.warn("NATS is away", {{"problem", session.error().text()}});
         away_ = session.error().text();
+        if (refusals_.size() < max_refusals && refusals_.insert(away_).second) {
+            log_.warn("NATS is away", {{"problem", away_}});
+        }
         if (url_ == 0) retry_at_ = clock_.monotonic() + backoff_.delay(++failures_, random_);
         return;
     }
     session_ = std::move(*session);
     failures_ = 0;
     away_.clear();
+    refusals_.clear();
     ++published_.connects;
     log_.info("connected to NATS", {{"url", without_credentials(url)}});
     // Whatever was sent before may be lost, and a router may have missed what others said.

@@ -8,6 +8,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -82,7 +83,8 @@ private:
     int failures_ = 0;     // rounds through all of them
     MonotonicTime retry_at_{};
     MonotonicTime greet_at_{};
-    std::string away_;  // why there is no session
+    std::string away_;                // why there is no session
+    std::set<std::string> refusals_;  // that were told since there was one
     bool active_;
 
     std::uint64_t version_ = 0;  // of what Registrations hold
