@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """The rules of the code that no compiler checks: who may include whom, where a heavy header lives, how long a file may
-be, which calls are banned (and what to use instead), and the coroutine rule. Run by ./dev lint and by ctest."""
+be, which calls are banned (and what to use instead), the coroutine rule, and that operators are told about every warning
+and error of the log. Run by ./dev lint and by ctest."""
 
 import re
 import sys
@@ -141,6 +142,15 @@ def check_length(path, text):
         yield lines, f"{lines} lines, more than {limit}: look for the second subject"
 
 
+def check_messages(path, text, documented):
+    """Every warning and error that is a literal has its row in docs/messages.md."""
+    literal = r'"(?:[^"\\\n]|\\.)*"'
+    for match in re.finditer(rf"\blog(?:_|\(\))?(?:\.|->)(?:warn|error)\(\s*({literal}(?:\s*{literal})*)", text):
+        message = "".join(part[1:-1] for part in re.findall(literal, match.group(1)))
+        if f"`{message}`" not in documented:
+            yield f"{path}:{line_of(text, match.start())}: docs/messages.md says nothing about `{message}`"
+
+
 def check_text(path, text):
     code = without_comments_and_strings(text)
     for check in (check_includes, check_banned, check_coroutines, check_length):
@@ -170,12 +180,15 @@ def check_folders(root):
 def main():
     root = Path(__file__).resolve().parents[2]
     problems = list(check_folders(root))
+    documented = (root / "docs" / "messages.md").read_text()
     count = 0
     for folder in ("src", "tests", "bench"):
         for path in sorted((root / folder).rglob("*")):
             if path.suffix in MAX_LINES:
                 count += 1
                 problems += check_text(str(path.relative_to(root)), path.read_text())
+                if folder == "src":
+                    problems += check_messages(str(path.relative_to(root)), path.read_text(), documented)
     for problem in problems:
         print(problem)
     print(f"tidy: {count} files, {len(problems)} problems")
