@@ -47,6 +47,7 @@ std::vector<traffic::Member> members_of(const Book& book, const std::vector<Cont
             if (!each.index || *each.index == endpoint.index) members.push_back(member_of(endpoint, *each.desired));
         }
     }
+    if (members.size() < 2) return members;
     const auto before = [](const traffic::Member& a, const traffic::Member& b) {
         return std::tie(a.address, a.port) < std::tie(b.address, b.port);
     };
