@@ -89,11 +89,8 @@ void Emitter::Impl::emit() {
     const auto names = front.update(parts.book, parts.book.take_touched());
     if (started && names.empty()) return;
     gauges.changes.add(static_cast<double>(names.size()));
-    auto change = lrp::as_change(front, parts.book, names);
-    if (started) return parts.publisher.change(std::move(change), ++version);
-    traffic::RoutingTable table;
-    traffic::apply(table, change);
-    parts.publisher.reset(std::move(table), ++version);
+    if (started) return parts.publisher.change(lrp::as_change(front, parts.book, names), ++version);
+    parts.publisher.reset(lrp::as_table(front, parts.book, names), ++version);
     started = true;
     parts.log.info(
         "everything is read",

@@ -113,16 +113,19 @@ void ReceptorSync::answered(std::uint64_t number, Result<std::string> body, Mono
         end_pass(now);
 }
 
-Result<lrp::Snapshot> ReceptorSync::read_snapshot() const {
+// Each answer goes as soon as it is read: the texts of 250,000 LRPs take as much memory as all that is kept of them.
+Result<lrp::Snapshot> ReceptorSync::read_snapshot() {
     lrp::Snapshot snapshot;
     auto desired = read_list<lrp::Desired>(*pass_->answers[ReceptorPass::of_desired], lrp::desired_of_receptor,
                                            "desired LRPs", log_);
     if (!desired) return fail(Errc::invalid, std::string(parts[ReceptorPass::of_desired]), desired.error().text());
     snapshot.desired = std::move(*desired);
+    pass_->answers[ReceptorPass::of_desired] = std::string();
     auto actual =
         read_list<lrp::Actual>(*pass_->answers[ReceptorPass::of_actual], lrp::actual_of_receptor, "actual LRPs", log_);
     if (!actual) return fail(Errc::invalid, std::string(parts[ReceptorPass::of_actual]), actual.error().text());
     snapshot.actual = std::move(*actual);
+    pass_->answers[ReceptorPass::of_actual] = std::string();
     const auto domains = json::parse(*pass_->answers[ReceptorPass::of_domains]);
     const auto* list = domains ? domains->if_array() : nullptr;
     if (list == nullptr) return fail(Errc::invalid, std::string(parts[ReceptorPass::of_domains]), "is no JSON array");

@@ -82,7 +82,7 @@ private:
     void begin_pass(MonotonicTime now, Wanted& wanted);
     void end_pass(MonotonicTime now);
     void fail_pass(const Error& why, MonotonicTime now);
-    Result<lrp::Snapshot> read_snapshot() const;
+    Result<lrp::Snapshot> read_snapshot();
     void take_event(const SseEvent& event, MonotonicTime now);
     Result<bool> apply(const SseEvent& event);
     void pass_at(MonotonicTime time);

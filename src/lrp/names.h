@@ -22,5 +22,6 @@ Result<std::string> read_name(std::string_view text);
 traffic::RuleKey key_of(std::string_view name);
 // The other way: "*.foo.com/path".
 std::string text_of(const traffic::RuleKey& key);
+void append_text(std::string& out, const traffic::RuleKey& key);
 
 }  // namespace fairlead::lrp

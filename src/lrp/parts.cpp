@@ -50,6 +50,7 @@ std::vector<traffic::Member> members_of(const Book& book, const std::vector<Cont
             members.push_back(member_of(endpoint, *each.desired, *each.route));
         }
     }
+    if (members.size() < 2) return members;
     const auto before = [](const traffic::Member& a, const traffic::Member& b) {
         return std::tie(a.address, a.port) < std::tie(b.address, b.port);
     };

@@ -122,7 +122,7 @@ void LrpShare::set_strict(bool strict) {
     touched_.insert(names_.begin(), names_.end());
 }
 
-std::set<traffic::RuleKey> LrpShare::names_to_make(const std::set<lrp::ProcessKey>& processes,
+std::set<traffic::RuleKey> LrpShare::names_to_make(const std::vector<lrp::ProcessKey>& processes,
                                                    const traffic::TableDiff& by_routes) {
     auto names = front_.update(source_.book(), processes);
     for (const auto& name : names) {
@@ -322,13 +322,13 @@ route::Part LrpShare::make(const traffic::PortKey& port) const {
     pool.name = owner;
     pool.protocol = port.transport == traffic::Transport::udp ? traffic::PoolProtocol::udp : traffic::PoolProtocol::tcp;
     pool.balance = traffic::Balance::round_robin;
-    const auto* desired = source_.book().desired(leased->process);
+    const auto desired = source_.book().desired(leased->process);
     for (const auto& endpoint : source_.book().endpoints(leased->process, leased->container_port)) {
         // Where only TLS is taken there is no other port to name.
         pool.members.push_back({.address = endpoint.address,
                                 .port = endpoint.port != 0 ? endpoint.port : endpoint.tls_port,
                                 .group = leased->process.guid,
-                                .app = desired != nullptr ? desired->app : std::string(),
+                                .app = desired ? desired->app : std::string(),
                                 .instance = endpoint.instance_guid,
                                 .index = endpoint.index,
                                 .tls_port = endpoint.tls_port});

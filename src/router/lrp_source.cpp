@@ -175,7 +175,7 @@ LrpSource::~LrpSource() = default;
 
 void LrpSource::put(lrp::Desired desired, LrpSettings settings) {
     const auto process = desired.key;
-    const bool is_new = book_.desired(process) == nullptr;
+    const bool is_new = !book_.knows(process);
     book_.put(std::move(desired));
     if (this->settings(process) == settings) return;
     if (!is_new) resettled_.insert(process);  // all names of a new one are made anyway
@@ -273,10 +273,10 @@ std::set<traffic::PortKey> LrpSource::ports_of(const lrp::ProcessKey& process) c
     return found != ports_of_.end() ? found->second : std::set<traffic::PortKey>();
 }
 
-std::set<lrp::ProcessKey> LrpSource::take_touched() {
+std::vector<lrp::ProcessKey> LrpSource::take_touched() {
     auto touched = book_.take_touched();
     if (std::exchange(all_touched_, false)) {
-        desired_.each([&touched](const lrp::ProcessKey& process) { touched.insert(process); });
+        desired_.each([&touched](const lrp::ProcessKey& process) { touched.push_back(process); });
     }
     return touched;
 }

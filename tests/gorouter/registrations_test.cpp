@@ -4,6 +4,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <deque>
+
 #include "base/random.h"
 #include "base/text.h"
 #include "gorouter/router_model.h"
@@ -400,6 +402,38 @@ TEST_F(RegistrationsTest, KeepsThePaceAndLetsChangesThrough) {
     put(after, key("new.test"), {member("10.9.9.9", 1)});
     paced.change(traffic::diff(table, after));
     EXPECT_THAT(shortly(paced.take(now, 10'000)), ElementsAre("register 10.9.9.9:1 new.test"));
+}
+
+// One message for each name, more of them than a router lets wait: only the pace keeps it from dropping any. It takes
+// 7,000 a second here, which is less than it is sent.
+TEST_F(RegistrationsTest, ABurstOfEndpointsWithOneNameEachArrivesWhole) {
+    constexpr std::size_t names = 150'000, max_pending = 131'072;
+    constexpr std::size_t taken_at_once = 7;  // in a millisecond
+    traffic::RoutingTable table;
+    for (std::size_t i = 0; i < names; ++i) {
+        put(table, key("n" + std::to_string(i) + ".test"),
+            {member("10.0." + std::to_string(i / 50'000) + ".1", static_cast<std::uint16_t>(1 + i % 50'000))});
+    }
+    registrations.reset(table);
+    std::deque<Message> pending;
+    RouterModel router(RouterModel::Settings{});
+    std::size_t messages = 0;
+    std::size_t most = 0;
+    for (; !registrations.settled() || !pending.empty(); now += 1ms) {
+        for (auto& message : registrations.take(now, registrations.settled() ? 0 : 512)) {
+            pending.push_back(std::move(message));
+            ++messages;
+        }
+        most = std::max(most, pending.size());
+        for (std::size_t i = 0; i < taken_at_once && !pending.empty(); ++i) {
+            router.message(pending.front().subject, pending.front().body, now);
+            pending.pop_front();
+        }
+    }
+    EXPECT_EQ(messages, names) << "each once";
+    EXPECT_LT(most, max_pending) << "it would have dropped some";
+    EXPECT_EQ(router.table().size(), names);
+    EXPECT_EQ(router.counts().refused, 0U);
 }
 
 TEST_F(RegistrationsTest, MendsWhatAnAuditFound) {
