@@ -18,6 +18,7 @@
 #include <thread>
 #include <vector>
 
+#include "base/text.h"
 #include "gorouter/nats_router.h"
 #include "net/handles.h"
 #include "pace.h"
@@ -77,7 +78,7 @@ void send_all(int fd, std::string_view text) {
     }
 }
 
-// Lists that never change, and a stream that others write to. Its threads end with the process.
+// Lists that never change, and a stream that others write to.
 class Receptor {
 public:
     explicit Receptor(std::map<std::string, std::string, std::less<>> lists) : lists_(std::move(lists)) {
@@ -90,16 +91,17 @@ public:
         if (::listen(listener_.get(), 16) != 0) std::abort();
         ::getsockname(listener_.get(), reinterpret_cast<sockaddr*>(&where), &size);
         port_ = ntohs(where.sin_port);
-        std::thread([this] {
-            for (;;) {
-                const int fd = ::accept(listener_.get(), nullptr, nullptr);
-                if (fd < 0) return;
-                const int yes = 1;
-                ::setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &yes, sizeof yes);
-                std::thread([this, fd] { serve(fd); }).detach();
-            }
-        }).detach();
+        accepting_ = std::thread([this] { accept_all(); });
     }
+    ~Receptor() {
+        ::shutdown(listener_.get(), SHUT_RDWR);
+        accepting_.join();
+        for (const auto& fd : fds_) ::shutdown(fd.get(), SHUT_RDWR);
+        for (auto& thread : serving_) thread.join();
+    }
+    Receptor(const Receptor&) = delete;
+    Receptor& operator=(const Receptor&) = delete;
+
     [[nodiscard]] int port() const { return port_; }
     [[nodiscard]] std::int64_t first_asked_ns() const { return first_asked_; }
     void tell(std::string_view event, std::string_view data) const {
@@ -107,6 +109,17 @@ public:
     }
 
 private:
+    void accept_all() {
+        for (;;) {
+            net::Fd made(::accept(listener_.get(), nullptr, nullptr));
+            const int fd = made.get();
+            if (fd < 0) return;
+            const int yes = 1;
+            ::setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &yes, sizeof yes);
+            fds_.push_back(std::move(made));
+            serving_.emplace_back([this, fd] { serve(fd); });
+        }
+    }
     void serve(int fd) {
         std::string request;
         std::array<char, 4096> piece{};
@@ -134,7 +147,7 @@ private:
                                      list->second.size()));
             send_all(fd, list->second);
         }
-        ::close(fd);
+        ::shutdown(fd, SHUT_RDWR);
     }
 
     std::map<std::string, std::string, std::less<>> lists_;
@@ -142,6 +155,9 @@ private:
     int port_ = 0;
     std::atomic<int> stream_ = -1;
     std::atomic<std::int64_t> first_asked_ = 0;
+    std::vector<net::Fd> fds_;  // of connections, these two filled by accepting_ alone
+    std::vector<std::thread> serving_;
+    std::thread accepting_;
 };
 
 template <class Holds>
@@ -162,9 +178,10 @@ int main(int count, char** arguments) {
         return 2;
     }
     const std::uint64_t processes = std::strtoull(arguments[2], nullptr, 10);
-    const int instances = std::atoi(arguments[3]);
-    const int events = std::atoi(arguments[4]);
-    const int rate = std::atoi(arguments[5]);
+    const auto number_at = [&](int at) { return static_cast<int>(parse_int(arguments[at]).value_or(1)); };
+    const int instances = number_at(3);
+    const int events = number_at(4);
+    const int rate = number_at(5);
     const auto all = processes * static_cast<std::uint64_t>(instances);
 
     std::map<std::string, std::string, std::less<>> lists;
@@ -189,8 +206,7 @@ int main(int count, char** arguments) {
     std::vector<std::int64_t> sent(static_cast<std::size_t>(events));
     std::vector<std::atomic<std::int64_t>> came(static_cast<std::size_t>(events));
     gorouter::NatsRouter router(
-        {.url = arguments[1],
-         .settings = {.stale_threshold = 1h, .interval = std::chrono::seconds(std::atoi(arguments[6]))}});
+        {.url = arguments[1], .settings = {.stale_threshold = 1h, .interval = std::chrono::seconds(number_at(6))}});
     router.on_message([&](std::string_view subject, std::string_view body) {
         const auto now = now_ns();
         if (subject.ends_with("unregister")) return;
@@ -240,6 +256,5 @@ int main(int count, char** arguments) {
         "{:.3f}}}\n",
         list_mb, since(first_message), since(whole_at), whole, names, router.dropped(), told, missing(),
         bench::percentile(took, 0.5), bench::percentile(took, 0.99), bench::percentile(took, 1));
-    std::fflush(stdout);
-    std::_Exit(0);  // threads of connections may still wait for requests
+    return 0;
 }
