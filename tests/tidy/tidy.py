@@ -30,6 +30,7 @@ LAYERS = {
     "proxy": {"base", "json", "net", "traffic"},
     "route": {"base", "json", "resource", "dns", "traffic"},
     "lrp": {"base", "json", "resource", "dns", "traffic"},
+    "balancer": {"base", "json", "resource", "traffic"},
     "skydns": {"base", "json", "dns", "net", "lrp"},
     "emitter": {"base", "json", "resource", "net", "cluster", "traffic", "lrp", "proxy"},
     "router": {"base", "json", "resource", "net", "cluster", "health", "traffic", "route", "lrp",
