@@ -176,10 +176,10 @@ private:
                                     host));
                 continue;
             }
-            auto [chain, key] = split_pem(certificate.pem);
+            const auto [chain, key] = split_pem(certificate.pem);
             json::Object self;
-            self["certificate"] = std::move(chain);
-            self["privateKey"] = std::move(key);
+            self["certificate"] = chain;
+            self["privateKey"] = key;
             json::Object body;
             body["type"] = "SELF_MANAGED";
             body["selfManaged"] = std::move(self);

@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 
 #include <atomic>
+#include <set>
 #include <thread>
 
 #include "gce_fixture.h"
@@ -95,6 +96,37 @@ TEST_F(GceProvider, ChangesOnlyWhatDiffers) {
     EXPECT_EQ(route(80, "shop.test", "/"), "404");
     EXPECT_EQ(route(443, "shop.test", "/"), "refused");
     EXPECT_THAT(names(), SizeIs(6));
+}
+
+// Whatever changes, at no moment is there nobody to answer.
+TEST_F(GceProvider, MakesBeforeItBreaks) {
+    auto provider = make();
+    auto table = shop();
+    apply(*provider, table);
+    const std::string old = "10.0.0.1:8080 10.0.0.2:8080";
+    std::set<std::string> seen;
+    emulator->configure(R"({"polls":8})");  // so that there are looks between any two stages
+    world.on_wait = [&] {
+        for (const int port : {80, 443}) seen.insert(route(port, "shop.test", "/"));
+    };
+    // Members move.
+    table.pools["web"].members = {member("10.1.0.1"), member("10.1.0.2")};
+    apply(*provider, table);
+    EXPECT_THAT(seen, testing::IsSubsetOf({old, std::string("10.0.0.1:8080 10.0.0.2:8080 10.1.0.1:8080 10.1.0.2:8080"),
+                                           std::string("10.1.0.1:8080"), std::string("10.1.0.1:8080 10.1.0.2:8080"),
+                                           std::string("10.0.0.2:8080 10.1.0.1:8080 10.1.0.2:8080")}));
+    EXPECT_GE(seen.size(), 2U);
+    // Another pool, and another certificate.
+    seen.clear();
+    add_pool(table, "web2", {member("10.0.0.1")});
+    add_rule(table, "shop.test", "", "web2").tls = traffic::Tls::terminate;
+    add_rule(table, "old.test", "", "web2");
+    table.pools.erase("web");
+    table.certificates["shop.test"].pem = certificate_for("shop.test", 5);
+    apply(*provider, table);
+    EXPECT_THAT(seen, testing::IsSubsetOf({std::string("10.1.0.1:8080 10.1.0.2:8080"), std::string("10.0.0.1:8080")}));
+    EXPECT_EQ(route(443, "shop.test", "/"), "10.0.0.1:8080");
+    world.on_wait = nullptr;
 }
 
 TEST_F(GceProvider, IntranetIsRegional) {

@@ -7,7 +7,6 @@ namespace fairlead::gce {
 namespace {
 
 using balancer::State;
-using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::Not;
@@ -55,6 +54,55 @@ TEST_F(GceTrouble, StoppingEndsTheWait) {
     auto provider = std::move(make_gce(settings(), surroundings).value());
     EXPECT_THAT(provider->list().error().message, HasSubstr("stopping"));
     EXPECT_EQ(emulator->requests("list"), 1);
+}
+
+TEST_F(GceTrouble, CallsHaveATimeLimit) {
+    emulator->configure(R"({"delay":0.4})");
+    auto given = settings();
+    given.timeout = 40ms;
+    auto provider = make(given);
+    const auto began = std::chrono::steady_clock::now();
+    const auto seen = provider->list();
+    ASSERT_FALSE(seen);
+    EXPECT_EQ(seen.error().code, Errc::timeout);
+    EXPECT_LT(std::chrono::steady_clock::now() - began, 5s);
+    emulator->configure(R"({"delay":0})");
+}
+
+TEST_F(GceTrouble, WhatIsNotReadyIsTriedAgain) {
+    emulator->configure(R"({"fail":[
+        {"operation":"insert","collection":"urlMaps","status":400,"reason":"resourceNotReady","times":3},
+        {"operation":"attachNetworkEndpoints","status":400,"reason":"resourceNotReady","times":2}]})");
+    auto provider = make();
+    apply(*provider, shop());
+    EXPECT_GE(world.clock.waited(), 1s);
+    EXPECT_EQ(route(80, "shop.test", "/"), "10.0.0.1:8080 10.0.0.2:8080");
+    // For ever: it is asked for again, and not without end.
+    emulator->configure(R"({"fail":[{"operation":"update","status":400,"reason":"resourceNotReady","times":1000}]})");
+    const auto applied = provider->update_rules(order(), {});
+    ASSERT_TRUE(applied) << applied.error().text();
+    EXPECT_FALSE(applied->settled);
+    EXPECT_LE(emulator->requests("update"), 20);
+}
+
+TEST_F(GceTrouble, NothingSecretIsLogged) {
+    testing::internal::CaptureStderr();
+    std::string said;
+    {
+        Log log(LogLevel::debug, LogFormat::text);
+        auto surroundings = world.surroundings();
+        const balancer::Surroundings loud{surroundings.clock, surroundings.random, log, surroundings.metrics,
+                                          surroundings.wait};
+        emulator->configure(R"({"fail":[{"operation":"insert","status":503,"times":2}]})");
+        auto provider = std::move(make_gce(settings(), loud).value());
+        EXPECT_TRUE(provider->update_rules(order(), shop()));
+        emulator->configure(R"({"revoke":true})");
+        EXPECT_TRUE(provider->remove(order()));
+    }
+    said = testing::internal::GetCapturedStderr();
+    EXPECT_THAT(said, HasSubstr("gce change"));
+    EXPECT_THAT(said, HasSubstr("tried again"));
+    for (const char* secret : {"ya29.", "PRIVATE", "assertion", "Bearer"}) EXPECT_THAT(said, Not(HasSubstr(secret)));
 }
 
 TEST_F(GceTrouble, QuotasAreNamed) {

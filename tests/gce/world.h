@@ -47,9 +47,11 @@ struct World {
     SeededRandom random{1};
     Log log{LogLevel::error, LogFormat::text};
     Metrics metrics;
+    std::function<void()> on_wait;  // a look at what is in force meanwhile
     balancer::Surroundings surroundings() {
         return {clock, random, log, metrics, [this](std::chrono::nanoseconds time) {
                     clock.wait(time);
+                    if (on_wait) on_wait();
                     return true;
                 }};
     }

@@ -20,7 +20,7 @@ route?port=&host=&path=; POST config {"polls": requests until an operation is do
 ends, "lag": requests that lists are behind, "page": most items of a page, "quotas": {"BACKEND_SERVICES": 3}, "fail":
 [{"operation", "collection", "status", "reason", "message", "times", "skip"}], "cut": requests after which no answer is given any
 more (null: answers again), "lose": number of the change whose answer alone gets lost, "settle": all operations end now, "revoke", "clock" (seconds that it is
-ahead), "token_life", "reset"}; POST foreign {"place", "collection", "body"}, POST instance {"zone", "name", "ip", "aliases"}."""
+ahead), "token_life", "delay": seconds before each answer, "reset"}; POST foreign {"place", "collection", "body"}, POST instance {"zone", "name", "ip", "aliases"}."""
 
 import base64
 import collections
@@ -153,7 +153,7 @@ class Emulator:
         self.count, self.changes, self.next_id, self.next_address = 0, 0, 1000, 1
         self.requests = collections.Counter()
         self.polls, self.late, self.lag, self.page, self.quotas, self.fail = 2, False, 0, 500, {}, []
-        self.cut, self.lose, self.clock, self.token_life = None, None, 0, 3599
+        self.cut, self.lose, self.clock, self.token_life, self.delay = None, None, 0, 3599, 0
 
     # --- what the rules ask ---
 
@@ -661,7 +661,7 @@ class Emulator:
             elif name == "settle":
                 self.count += 1_000_000
                 self.progress()
-            elif name in ("polls", "late", "lag", "page", "quotas", "fail", "clock", "token_life"):
+            elif name in ("polls", "late", "lag", "page", "quotas", "fail", "clock", "token_life", "delay"):
                 setattr(self, name, value)
             else:
                 raise invalid("config", name)
@@ -728,6 +728,8 @@ class Emulator:
             def respond(self):
                 text = self.rfile.read(int(self.headers.get("Content-Length") or 0)).decode()
                 answer = emulator.answer(self.command, self.path, self.headers, text)
+                if not self.path.startswith("/_emulator/"):
+                    time.sleep(emulator.delay)
                 if answer is None:
                     self.close_connection = True
                     return
