@@ -242,14 +242,17 @@ TEST_F(GceTrouble, AnyAnswerMayGetLost) {
     const auto changes = emulator->changes();
     const auto expected = state();
     ASSERT_GT(changes, 20);
+    std::int64_t repeated = 0;
     for (std::int64_t n = 1; n <= changes; ++n) {
         start();
         emulator->configure(R"({"lose":)" + std::to_string(n) + "}");
         apply(*make(), shop());
         EXPECT_EQ(state(), expected) << "change " << n;
-        // A repeated request is known by its id; those without one (labels of global rules) change nothing by it.
         EXPECT_EQ(emulator->changes(), changes + 1) << "change " << n;
+        repeated += emulator->requests("repeated");
     }
+    // A repeated request is known by its id; the labels of the two global rules are set without one.
+    EXPECT_EQ(repeated, changes - 2);
 }
 
 // We die at each request in turn, between any two; whoever comes after us ends in the same state, and then with
