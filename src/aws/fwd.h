@@ -1,0 +1,11 @@
+// Names of this layer for headers that only pass references on.
+#pragma once
+
+namespace fairlead::aws {
+
+class Budgets;
+class Caller;
+class CredentialChain;
+struct Element;
+
+}  // namespace fairlead::aws
