@@ -32,6 +32,7 @@ LAYERS = {
     "route": {"base", "json", "resource", "dns", "traffic"},
     "lrp": {"base", "json", "resource", "dns", "traffic"},
     "balancer": {"base", "json", "resource", "traffic"},
+    "elb": {"base", "json", "net", "traffic", "resource", "balancer", "aws"},
     "skydns": {"base", "json", "dns", "net", "lrp"},
     "emitter": {"base", "json", "resource", "net", "cluster", "traffic", "lrp", "proxy"},
     "router": {"base", "json", "resource", "net", "cluster", "health", "traffic", "route", "lrp",
