@@ -13,7 +13,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr int rounds = 4;  // reads and plans of one call: what was not there yet the first time
+constexpr int rounds = 5;  // reads and plans of one call: what was not there yet the first time
 constexpr int looks = 5;   // for a balancer that AWS says is there, but does not show
 constexpr std::chrono::nanoseconds between_looks = 1s;
 
@@ -59,6 +59,17 @@ bool says_look_again(const std::string& code) {
 bool removes(const Step& step) {
     return std::holds_alternative<DeleteRule>(step) || std::holds_alternative<DeleteListener>(step) ||
            std::holds_alternative<DeleteGroup>(step) || std::holds_alternative<DeregisterTargets>(step);
+}
+
+Arns arns_of(const Present& present, const Balancer& balancer, Tags tags) {
+    Arns arns;
+    arns.balancer = balancer.arn;
+    arns.vpc = balancer.vpc;
+    arns.tags = std::move(tags);
+    for (const auto& group : present.groups) arns.groups.emplace(group.name, group.arn);
+    for (const auto& listener : present.listeners)
+        if (listener.ours) arns.listeners.emplace(listener.port, listener.arn);
+    return arns;
 }
 
 std::set<std::pair<std::uint16_t, Matching>> in_force(const Present& present) {
@@ -315,12 +326,15 @@ Result<Elb::Done> Elb::act(const Plan& plan, Arns arns) {
         };
         const auto query = query_of(step, arns);
         if (!query) {
-            blame(query.error().message);
+            // What leads to a group that could not be made is planned anew, without it.
+            if (done.unmade.empty()) blame(query.error().message);
+            done.all = done.all && done.unmade.empty();
             continue;
         }
         auto answer = api_.call(*query);
         if (answer) {
             done.anything = true;
+            done.freed = done.freed || std::holds_alternative<DeleteGroup>(step);
             learn(step, *answer, arns);
             continue;
         }
@@ -329,6 +343,10 @@ Result<Elb::Done> Elb::act(const Plan& plan, Arns arns) {
         surroundings_.log.debug("aws refused a step", {{"step", text_of(step)}, {"error", error.error.message}});
         if (concerns_owner(error.code) && !owners.empty()) {
             blame(error.error.message);
+            if (const auto* group = std::get_if<CreateGroup>(&step)) {
+                done.unmade.insert(group->group.name);
+                done.all = false;
+            }
         } else if (says_look_again(error.code)) {
             done.all = false;
         } else {
@@ -351,25 +369,31 @@ Result<balancer::Applied> Elb::update_rules(const balancer::Order& order, const 
     if (const auto fits = check_fit(there, order, *settings); !fits) return fail(fits.error());
 
     balancer::Applied applied;
+    std::set<std::string> unmade;
+    std::map<std::string, std::string> unmade_problems;
+    bool retried = false;
     for (int round = 0; round < rounds && !applied.settled; ++round) {
         const auto present = read(**found, order);
         if (!present) return fail(present.error());
         const Terms terms{*settings, group_prefix(installation_, order.uid), there.vpc, in_force(*present)};
-        const auto wanted = wanted_of(table, terms);
+        auto wanted = wanted_of(table, terms);
+        leave_out(wanted, unmade);
         const auto plan = plan_of(*present, wanted);
-        Arns arns{
-            .balancer = there.arn, .vpc = there.vpc, .tags = tags(order), .groups = {}, .listeners = {}, .rules = {}};
-        for (const auto& group : present->groups) arns.groups.emplace(group.name, group.arn);
-        for (const auto& listener : present->listeners)
-            if (listener.ours) arns.listeners.emplace(listener.port, listener.arn);
-        auto done = act(plan, std::move(arns));
+        auto done = act(plan, arns_of(*present, there, tags(order)));
         if (!done) return fail(done.error());
         applied.problems = wanted.problems;
         applied.problems.insert(plan.problems.begin(), plan.problems.end());
         applied.problems.insert(done->problems.begin(), done->problems.end());
+        applied.problems.insert(unmade_problems.begin(), unmade_problems.end());
         // Where steps of owners failed and others changed something, room may have come free.
         applied.settled = done->all && (done->problems.empty() || !done->anything);
-        if (!done->all && !done->anything) break;  // waiting helps, asking at once does not
+        if (!done->all && !done->anything && done->unmade.empty()) break;  // waiting helps, asking at once does not
+        if (done->freed && !retried) {
+            retried = true;
+        } else {
+            unmade.insert(done->unmade.begin(), done->unmade.end());
+            if (!done->unmade.empty()) unmade_problems.insert(done->problems.begin(), done->problems.end());
+        }
     }
     return applied;
 }

@@ -6,6 +6,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -49,8 +50,10 @@ private:
     };
     // What became of a plan.
     struct Done {
-        bool all = true;        // but for the problems
-        bool anything = false;  // something was changed
+        bool all = true;                 // but for the problems
+        bool anything = false;           // something was changed
+        bool freed = false;              // groups were removed: there may be room for others
+        std::set<std::string> unmade{};  // groups that their owners cannot have
         std::map<std::string, std::string> problems{};
     };
     Result<std::optional<Found>> find(const std::string& name);

@@ -271,6 +271,20 @@ Wanted wanted_of(const traffic::RoutingTable& table, const Terms& terms) {
     return terms.settings.type == Type::application ? draughtsman.application() : draughtsman.network();
 }
 
+void leave_out(Wanted& wanted, const std::set<std::string>& groups) {
+    const auto left_out = [&](const std::string& name) { return groups.contains(name); };
+    const auto change = [&](Action& action) {
+        const bool any = std::any_of(action.shares.begin(), action.shares.end(),
+                                     [&](const Share& share) { return left_out(share.group); });
+        if (any) action = unservable;
+    };
+    for (auto& listener : wanted.listeners) {
+        change(listener.fallback);
+        for (auto& rule : listener.rules) change(rule.action);
+    }
+    std::erase_if(wanted.groups, [&](const WantedGroup& group) { return left_out(group.name); });
+}
+
 std::string settings_mark(const WantedGroup& group) {
     const auto& check = group.check;
     auto text = fmt::format("{}\n{}\n{}\n{}\n{}\n{}\n{}", check.protocol, check.path, check.matcher,

@@ -24,6 +24,9 @@ struct Terms {
 
 Wanted wanted_of(const traffic::RoutingTable& table, const Terms& terms);
 
+// Without groups that could not be made: what would lead to them is answered with 503, as if it could not be served.
+void leave_out(Wanted& wanted, const std::set<std::string>& groups);
+
 // What the tag of a group says when its settings are these.
 std::string settings_mark(const WantedGroup& group);
 

@@ -267,6 +267,30 @@ TEST_F(ElbRules, ProblemsOfOneOwner) {
     EXPECT_EQ(ask("more.test"), served("10.0.0.7:8080"));
 }
 
+// A group that there is no room for: its requests end nowhere else, not even those for any host.
+TEST_F(ElbRules, GroupsThatCannotBeMade) {
+    start();
+    auto provider = ready();
+    auto table = one_host();
+    (void)settle(*provider, order(), table);
+    emulator->configure(R"({"quotas":{"groups":1}})");
+    add_pool(table, "rest", {member("10.0.0.9")});
+    add_rule(table, "rest", "");
+    add_rule(table, "rest", "www.acme.test");
+    for (int again = 0; again < 2; ++again) {
+        const auto applied = settle(*provider, order(), table);
+        EXPECT_EQ(applied.problems.size(), 1U);
+        EXPECT_THAT(applied.problems.at(owner_of("rest")), HasSubstr("TooManyTargetGroups"));
+        EXPECT_EQ(ask("acme.test"), served("10.0.0.1:8080"));
+        EXPECT_EQ(ask("www.acme.test"), R"({"status":503})");
+        EXPECT_EQ(ask("any.test"), R"({"status":503})");
+    }
+    // The other goes: there is room in the same call.
+    table.rules.erase({"acme.test", false, ""});
+    EXPECT_TRUE(settle(*provider, order(), table, 1).problems.empty());
+    EXPECT_EQ(ask("any.test"), served("10.0.0.9:8080"));
+}
+
 TEST_F(ElbRules, ThingsOfOthersStay) {
     start();
     auto provider = ready();

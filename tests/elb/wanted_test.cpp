@@ -339,6 +339,19 @@ TEST(ElbWanted, NetworkBalancers) {
     }
 }
 
+TEST(ElbWanted, WithoutGroupsThatCannotBeMade) {
+    auto table = one_host();
+    add_pool(table, "rest", {member("10.0.0.9")});
+    add_rule(table, "rest", "");
+    add_rule(table, "rest", "", "/status");
+    auto wanted = wanted_of(table, terms());
+    const auto unmade = wanted.listeners.front().fallback.shares.front().group;
+    leave_out(wanted, {unmade});
+    EXPECT_EQ(lines(wanted),
+              (Lines{"80 acme.test  -> HTTP(10.0.0.1)*1", "80  /status,/status/* -> 503", "80 HTTP -> 503"}));
+    EXPECT_EQ(wanted.groups.size(), 1U);
+}
+
 TEST(ElbWanted, EmptyTableWantsNothing) { EXPECT_EQ(wanted_of({}, terms()), Wanted{}); }
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <memory>
+#include <mutex>
 #include <string>
 
 #include "balancer/provider.h"
@@ -34,9 +35,11 @@ struct World {
     SeededRandom random{1};
     Log log{LogLevel::error, LogFormat::text};
     Metrics metrics;
+    std::mutex mutex;
     std::vector<std::chrono::nanoseconds> waits;
     bool stopping = false;  // as if the server were killed when it has to wait
     balancer::Surroundings surroundings{clock, random, log, metrics, [this](std::chrono::nanoseconds time) {
+                                            const std::lock_guard lock(mutex);
                                             waits.push_back(time);
                                             clock.advance(time);
                                             return !stopping;
