@@ -11,10 +11,10 @@
 #include <vector>
 
 #include "balancer/provider.h"
+#include "base/budgets.h"
 #include "gce/tokens.h"
 #include "json/value.h"
 #include "provider/provider_metrics.h"
-#include "provider/route53/budget.h"
 
 namespace fairlead::gce {
 
@@ -80,7 +80,7 @@ private:
     balancer::Surroundings surroundings_;
     Tokens tokens_;
     Send send_;
-    provider::route53::Budgets budgets_;
+    Budgets budgets_;
     provider::ProviderMetrics metrics_;
     Counter throttled_;
 };

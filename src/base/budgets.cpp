@@ -1,9 +1,9 @@
-#include "provider/route53/budget.h"
+#include "base/budgets.h"
 
 #include <algorithm>
 #include <cmath>
 
-namespace fairlead::provider::route53 {
+namespace fairlead {
 
 namespace {
 
@@ -37,4 +37,4 @@ void Budgets::hold(const std::string& account, MonotonicTime until) {
     own.held = std::max(own.held, until);
 }
 
-}  // namespace fairlead::provider::route53
+}  // namespace fairlead

@@ -1,11 +1,11 @@
 // Signature V4 against the values that AWS publishes: its test suite for signers, and the example of its documentation.
-#include "provider/route53/signer.h"
+#include "aws/signer.h"
 
 #include <gtest/gtest.h>
 
 #include "base/text.h"
 
-namespace fairlead::provider::route53 {
+namespace fairlead::aws {
 namespace {
 
 using Pairs = std::vector<std::pair<std::string, std::string>>;
@@ -93,7 +93,7 @@ std::vector<Case> suite() {
     };
 }
 
-TEST(Route53Signer, PublishedSuite) {
+TEST(Signer, PublishedSuite) {
     for (const auto& each : suite()) {
         SCOPED_TRACE(each.name);
         const auto signature = sign(each.request, example_keys, {"us-east-1", "service"}, example_time);
@@ -105,7 +105,7 @@ TEST(Route53Signer, PublishedSuite) {
     }
 }
 
-TEST(Route53Signer, PublishedSuiteWithSessionToken) {
+TEST(Signer, PublishedSuiteWithSessionToken) {
     auto keys = example_keys;
     keys.session_token = "6e86291e8372ff2a2260956d9b8aae1d763fbf315fa00fa31553b73ebf194267";
     const auto signature = sign({"GET", "/", {}, host_and({}), ""}, keys, {"us-east-1", "service"}, example_time);
@@ -116,7 +116,7 @@ TEST(Route53Signer, PublishedSuiteWithSessionToken) {
     EXPECT_EQ(signature.headers[1], (std::pair<std::string, std::string>("x-amz-security-token", keys.session_token)));
 }
 
-TEST(Route53Signer, ListUsersOfTheDocumentation) {
+TEST(Signer, ListUsersOfTheDocumentation) {
     const SigningRequest request{
         "GET",
         "/",
@@ -136,7 +136,7 @@ TEST(Route53Signer, ListUsersOfTheDocumentation) {
 }
 
 // RFC 4231, test cases 1 and 2.
-TEST(Route53Signer, HmacSha256) {
+TEST(Signer, HmacSha256) {
     EXPECT_EQ(hex(hmac_sha256(std::string(20, '\x0b'), "Hi There")),
               "b0344c61d8db38535ca8afceaf0bf12b881dc200c9833da726e9376c2e32cff7");
     EXPECT_EQ(hex(hmac_sha256("Jefe", "what do ya want for nothing?")),
@@ -144,4 +144,4 @@ TEST(Route53Signer, HmacSha256) {
 }
 
 }  // namespace
-}  // namespace fairlead::provider::route53
+}  // namespace fairlead::aws

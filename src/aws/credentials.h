@@ -1,5 +1,5 @@
-// Whose requests they are: keys from the zone's Secret, or, where the operator allows it, from the surroundings of the
-// server as AWS's own tools find them. One object per zone, used by one thread at a time.
+// Whose requests they are: keys from a Secret, or, where the operator allows it, from the surroundings of the server as
+// AWS's own tools find them. One object per client of a service, used by one thread at a time.
 #pragma once
 
 #include <functional>
@@ -8,13 +8,13 @@
 #include <string>
 #include <string_view>
 
+#include "aws/signer.h"
 #include "base/clock.h"
 #include "base/fwd.h"
 #include "base/result.h"
 #include "net/client.h"
-#include "provider/route53/signer.h"
 
-namespace fairlead::provider::route53 {
+namespace fairlead::aws {
 
 struct Credentials {
     SigningKeys keys;
@@ -36,12 +36,15 @@ class CredentialChain {
 public:
     struct Options {
         std::map<std::string, std::string> secret;
-        std::string profile;   // of the zone; empty: AWS_PROFILE, or "default"
+        std::string profile;   // asked for by name; empty: AWS_PROFILE, or "default"
         bool ambient = false;  // whether anything but the Secret counts
         Environment environment = process_environment;
         CredentialCall call = credential_call;
         std::string instance_endpoint = "http://169.254.169.254";
         std::string container_endpoint = "http://169.254.170.2";
+        // For errors: the settings that name the Secret and the profile, and what it would take to lend the server's
+        // own ("to this zone: that takes ...").
+        std::string secret_field = "secret", profile_field = "profile", lending{};
     };
     CredentialChain(Options options, const Clock& clock) : options_(std::move(options)), clock_(&clock) {}
 
@@ -70,4 +73,4 @@ private:
 // The section of a profile in a file of shared credentials. Errors: not_found, invalid (says the line).
 Result<SigningKeys> parse_profile(std::string_view text, std::string_view profile);
 
-}  // namespace fairlead::provider::route53
+}  // namespace fairlead::aws

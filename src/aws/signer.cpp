@@ -1,4 +1,4 @@
-#include "provider/route53/signer.h"
+#include "aws/signer.h"
 
 #include <fmt/core.h>
 
@@ -7,7 +7,7 @@
 
 #include "base/text.h"
 
-namespace fairlead::provider::route53 {
+namespace fairlead::aws {
 namespace {
 
 constexpr std::string_view algorithm = "AWS4-HMAC-SHA256";
@@ -100,4 +100,4 @@ Signature sign(const SigningRequest& request, const SigningKeys& keys, const Sig
     return signature;
 }
 
-}  // namespace fairlead::provider::route53
+}  // namespace fairlead::aws

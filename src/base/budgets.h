@@ -1,6 +1,6 @@
-// How many requests an account may send: Route 53 takes five in a second from all of its clients together. One object
-// for the process, shared by the zones of all accounts. Thread-safe; nobody waits in here: who asks is told how long
-// to.
+// How many requests an account may send: clouds count those of all of its clients together (Route 53 takes
+// five in a second). One object per service and process, shared by all accounts. Thread-safe; nobody waits in here: who
+// asks is told how long to.
 #pragma once
 
 #include <chrono>
@@ -11,7 +11,7 @@
 
 #include "base/clock.h"
 
-namespace fairlead::provider::route53 {
+namespace fairlead {
 
 class Budgets {
 public:
@@ -30,4 +30,4 @@ private:
     std::map<std::string, Account> accounts_;
 };
 
-}  // namespace fairlead::provider::route53
+}  // namespace fairlead

@@ -1,4 +1,4 @@
-#include "provider/route53/credentials.h"
+#include "aws/credentials.h"
 
 #include <fmt/core.h>
 
@@ -9,13 +9,12 @@
 #include "base/text.h"
 #include "json/value.h"
 
-namespace fairlead::provider::route53 {
+namespace fairlead::aws {
 namespace {
 
 using namespace std::chrono_literals;
 
 constexpr auto renew_before = 5min;  // AWS hands out the next ones at least so early
-constexpr std::string_view secret_field = "spec.dnsProviderSecretRef";
 constexpr std::size_t max_answer_bytes = 64UL * 1024;
 
 // The value of the first of the names that there is.
@@ -151,9 +150,10 @@ Result<Credentials> CredentialChain::find() {
     if (!secret) return fail(secret.error());
     if (*secret) return std::move(**secret);
     if (!options_.ambient) {
-        return fail(Errc::invalid, std::string(secret_field),
+        return fail(Errc::invalid, options_.secret_field,
                     "names no Secret with AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, and this server does not lend "
-                    "its own credentials to this zone: that takes --ambient-credentials, and no spec.route53.endpoint");
+                    "its own credentials" +
+                        (options_.lending.empty() ? std::string() : " " + options_.lending));
     }
     using Source = Result<std::optional<Credentials>> (CredentialChain::*)() const;
     // A profile that the zone names is what it wants, whatever else there is.
@@ -170,7 +170,7 @@ Result<Credentials> CredentialChain::find() {
         if (!keys) return fail(keys.error());
         if (*keys) return std::move(**keys);
     }
-    return fail(Errc::invalid, std::string(secret_field),
+    return fail(Errc::invalid, options_.secret_field,
                 "names no Secret with keys, and there are none in the environment, a profile file, the container or "
                 "the instance of this server");
 }
@@ -186,7 +186,7 @@ Result<std::optional<Credentials>> CredentialChain::of_secret() const {
     const bool key = !credentials.keys.secret_access_key.empty();
     if (!id && !key && (secret.empty() || options_.ambient)) return std::optional<Credentials>();
     if (!id || !key) {
-        return fail(Errc::invalid, std::string(secret_field),
+        return fail(Errc::invalid, options_.secret_field,
                     fmt::format("the Secret has no {}", id ? "AWS_SECRET_ACCESS_KEY" : "AWS_ACCESS_KEY_ID"));
     }
     return std::optional(std::move(credentials));
@@ -217,14 +217,14 @@ Result<std::optional<Credentials>> CredentialChain::of_profile() {
     const auto text = read_file(path);
     if (!text) {
         if (!named && !path_given && text.error().code == Errc::not_found) return std::optional<Credentials>();
-        return fail(Errc::invalid, "spec.route53.profile",
+        return fail(Errc::invalid, options_.profile_field,
                     fmt::format("the file of profile [{}] cannot be read", profile));
     }
     auto keys = parse_profile(*text, profile);
     if (!keys) {
         // A file that has other profiles only is no reason not to look further, unless this one was asked for.
         if (!named && keys.error().code == Errc::not_found) return std::optional<Credentials>();
-        return fail(Errc::invalid, "spec.route53.profile", keys.error().message);
+        return fail(Errc::invalid, options_.profile_field, keys.error().message);
     }
     file_ = std::move(path);
     stamp_ = std::move(stamp);
@@ -291,4 +291,4 @@ Result<std::optional<Credentials>> CredentialChain::of_instance() const {
     return std::optional(std::move(*credentials));
 }
 
-}  // namespace fairlead::provider::route53
+}  // namespace fairlead::aws

@@ -1,5 +1,4 @@
-// AWS Signature Version 4: what a request says about who sends it. Used by the API client of this folder. Pure: the
-// time comes in.
+// AWS Signature Version 4: what a request says about who sends it. Used by Caller. Pure: the time comes in.
 #pragma once
 
 #include <string>
@@ -9,7 +8,7 @@
 
 #include "base/clock.h"
 
-namespace fairlead::provider::route53 {
+namespace fairlead::aws {
 
 struct SigningKeys {
     std::string access_key_id, secret_access_key, session_token;  // no token: of keys that do not expire
@@ -40,4 +39,4 @@ Signature sign(const SigningRequest& request, const SigningKeys& keys, const Sig
 // "a=1&b=%20", by name and value: as it is signed, and sent.
 std::string canonical_query(std::vector<std::pair<std::string, std::string>> query);
 
-}  // namespace fairlead::provider::route53
+}  // namespace fairlead::aws
