@@ -84,7 +84,11 @@ BalancerRole::BalancerRole(BalancerRoleOptions options, cluster::Access access, 
     topic_.emplace(cluster::topic_of(resource::load_balancer_kind()), parts, follower_options());
 }
 
-BalancerRole::~BalancerRole() { thread_.stop(); }
+BalancerRole::~BalancerRole() {
+    thread_.stop();
+    topic_.reset();
+    leaving_.clear();  // they wake the thread when they are done
+}
 
 BalancerRoleOptions BalancerRole::options_of(const cli::ServeOptions& options) {
     return {.directory = options.data_dir / "balancers", .haproxy = options.haproxy, .nginx = options.nginx};
