@@ -14,6 +14,7 @@
 #include "apiserver/identity.h"
 #include "apiserver/local_client.h"
 #include "apiserver/token_file.h"
+#include "balancer_role.h"
 #include "base/clock.h"
 #include "base/files.h"
 #include "base/log.h"
@@ -287,18 +288,14 @@ void add_dns_endpoints(apiserver::ApiServer& api, const dnsinfo::ZoneInfo* info,
     });
 }
 
-// An instance of a Router in this process, against our own API like any other. `checks` outlives it.
-Result<std::unique_ptr<RouterRole>> start_router(const cli::InstanceOptions& options,
-                                                 const std::filesystem::path& kubeconfig, const Clock& clock,
-                                                 Random& random, Log& log, Metrics& metrics, Metrics& checks) {
+// How roles of this process ask our own API, like anybody else.
+Result<cluster::Access> own_access(const std::filesystem::path& kubeconfig) {
     const auto text = read_file(kubeconfig);
     if (!text) return fail(text.error());
-    const auto login = cluster::parse_kubeconfig(
+    auto login = cluster::parse_kubeconfig(
         *text, {}, [&](std::string_view name) { return read_file(kubeconfig.parent_path() / name); });
     if (!login) return fail(login.error());
-    auto role = std::make_unique<RouterRole>(options, login->access, clock, random, log, metrics, checks);
-    if (auto started = role->start(); !started) return fail(std::move(started.error()));
-    return role;
+    return std::move(login->access);
 }
 
 int serve(const cli::ServeOptions& options) {
@@ -410,10 +407,17 @@ int serve(const cli::ServeOptions& options) {
 
     Metrics router_checks;  // the controllers probe too, and have these names in the other one
     std::unique_ptr<RouterRole> router;
+    std::unique_ptr<BalancerRole> balancers;
+    const auto access = own_access(*kubeconfig);
+    if (!access) return failed(log, "cannot read the kubeconfig", access.error());
     if (options.router) {
-        auto started = start_router(*options.router, *kubeconfig, clock, random, log, metrics, router_checks);
-        if (!started) return failed(log, "cannot start the router", started.error());
-        router = std::move(*started);
+        router = std::make_unique<RouterRole>(*options.router, *access, clock, random, log, metrics, router_checks);
+        if (auto started = router->start(); !started) return failed(log, "cannot start the router", started.error());
+    }
+    if (options.balancers) {
+        balancers =
+            std::make_unique<BalancerRole>(BalancerRole::options_of(options), *access, clock, random, log, metrics);
+        balancers->start();
     }
 
     const auto dns_addresses = dns ? join(dns->addresses(), ",") : std::string();
@@ -428,6 +432,7 @@ int serve(const cli::ServeOptions& options) {
     const int received = wait_for_stop(signals, api, dns.get(), audit.get(), tokens.get(), log);
     log.info("stopping", {{"signal", received == SIGTERM ? "SIGTERM" : "SIGINT"}});
     notify_service_manager("STOPPING=1");
+    if (balancers) balancers->stop();
     if (router) router->stop();
     api.drain();
     (*server)->shutdown(shutdown_grace);

@@ -15,16 +15,18 @@ namespace fairlead::cli {
 
 // One instance of a Router, as `fairlead router` and the role `router` of `serve` run it.
 struct InstanceOptions {
-    std::string router;                                  // name of the Router
+    std::string router;                                  // name of the Router, or ...
+    std::string load_balancer{};                         // ... of the LoadBalancer; exactly one of them
     std::string name;                                    // of the instance
     std::string address;                                 // that clients reach it by; empty: found out
     std::vector<std::string> http_listen, https_listen;  // empty: the Router's ports on all addresses
     std::string status_listen;                           // /healthz and figures of the proxy
     std::filesystem::path state_dir;
     std::filesystem::path haproxy = "/usr/sbin/haproxy";
-    std::filesystem::path nginx = "/usr/sbin/nginx";  // for UDP ports
+    std::filesystem::path nginx = "/usr/sbin/nginx";  // for UDP ports, and balancers of type Nginx
     std::filesystem::path access_log;                 // empty: none; "-": standard output
     std::chrono::milliseconds drain = std::chrono::seconds(30);
+    bool at_listen_address = false;  // of the LoadBalancer alone, and not at all addresses
 };
 
 struct RouterOptions {
@@ -77,10 +79,12 @@ struct ServeOptions {
     std::string api_listen = "127.0.0.1:7443";
     std::string store = "embedded:";  // or "memory:"
     std::vector<std::string> apply;   // manifests applied at start
-    bool controllers = true;          // --roles api,controllers,dns
+    bool controllers = true;          // --roles api,controllers,dns,balancers
     bool dns = true;
-    std::vector<std::string> dns_listen = {"127.0.0.1:5300"};  // each ADDRESS:PORT; empty: no DNS
-    std::optional<unsigned> dns_threads;                       // for UDP, of each address; nothing: by the machine
+    bool balancers = true;
+    std::filesystem::path haproxy = "/usr/sbin/haproxy", nginx = "/usr/sbin/nginx";  // of balancers
+    std::vector<std::string> dns_listen = {"127.0.0.1:5300"};                        // each ADDRESS:PORT; empty: no DNS
+    std::optional<unsigned> dns_threads;  // for UDP, of each address; nothing: by the machine
     bool dns_pin = false;
     std::string dns_version;                 // what CH TXT version.bind says; empty: refused
     std::string dns_id;                      // what CH TXT id.server and NSID say; empty: refused

@@ -19,8 +19,8 @@ void add_serve_flags(CLI::App& command, ServeArguments& to) {
         ->allow_extra_args(false);
     command.add_option(
         "--roles", to.roles,
-        "What this process does: api,controllers,dns (default), or some of them, and router; api is always "
-        "one");
+        "What this process does: api,controllers,dns,balancers (default), or some of them, and router; api is "
+        "always one. balancers runs proxies for LoadBalancers whose spec.listen.address this machine has");
     command
         .add_option("--dns-listen", to.dns_listen,
                     "Address of the DNS server, UDP and TCP, repeatable; port 0 picks a free one, `none` switches it "

@@ -47,6 +47,7 @@ Result<void> fill_roles(ServeOptions& options, const std::string& roles, bool& r
     bool api = false;
     options.controllers = false;
     options.dns = false;
+    options.balancers = false;
     for (const auto role : split(roles, ',')) {
         if (trim(role) == "api") {
             api = true;
@@ -54,11 +55,13 @@ Result<void> fill_roles(ServeOptions& options, const std::string& roles, bool& r
             options.controllers = true;
         } else if (trim(role) == "dns") {
             options.dns = true;
+        } else if (trim(role) == "balancers") {
+            options.balancers = true;
         } else if (trim(role) == "router") {
             router = true;
         } else {
             return fail(Errc::invalid, "--roles",
-                        fmt::format("\"{}\" is none of api, controllers, dns, router", trim(role)));
+                        fmt::format("\"{}\" is none of api, controllers, dns, balancers, router", trim(role)));
         }
     }
     if (!api) return fail(Errc::invalid, "--roles", fmt::format("\"{}\" lacks api, which every server has", roles));
@@ -279,6 +282,8 @@ Result<ServeOptions> serve_options(const ServeArguments& arguments, const Termin
     if (options.store != "embedded:" && options.store != "memory:") {
         return fail(Errc::invalid, "--store", fmt::format("\"{}\" is neither embedded: nor memory:", options.store));
     }
+    options.haproxy = arguments.router.haproxy.value_or(options.haproxy.string());
+    options.nginx = arguments.router.nginx.value_or(options.nginx.string());
     bool router = false;
     if (arguments.roles) {
         if (auto filled = fill_roles(options, *arguments.roles, router); !filled) {

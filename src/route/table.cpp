@@ -59,23 +59,6 @@ Names names_of(const resource::Route& route, std::string_view router, WallTime n
     return names;
 }
 
-// As HAProxy writes times: a number with us, ms, s, m, h or d; ms without.
-std::optional<std::chrono::milliseconds> haproxy_time(std::string_view text) {
-    const auto end = std::min(text.find_first_not_of("0123456789"), text.size());
-    const auto number = parse_int(text.substr(0, end));
-    if (!number || *number < 0 || *number > max_timeout.count()) return std::nullopt;
-    const auto unit = text.substr(end);
-    const std::chrono::milliseconds value(*number);
-    std::optional<std::chrono::milliseconds> time;
-    if (unit.empty() || unit == "ms") time = value;
-    if (unit == "us") time = (value + std::chrono::milliseconds(999)) / 1000;
-    if (unit == "s") time = value * 1'000;
-    if (unit == "m") time = value * 60'000;
-    if (unit == "h") time = value * 3'600'000;
-    if (unit == "d") time = value * 86'400'000;
-    return time ? std::min(*time, max_timeout) : time;
-}
-
 traffic::Balance balance_of(const resource::Route& route, bool tcp, std::size_t services, Problems& problems) {
     constexpr auto name = "haproxy.router.openshift.io/balance";
     const auto text = annotation(route, name);
@@ -109,7 +92,7 @@ std::optional<std::chrono::milliseconds> timeout_of(const resource::Route& route
     constexpr auto name = "haproxy.router.openshift.io/timeout";
     const auto text = annotation(route, name);
     if (text.empty()) return std::nullopt;
-    const auto time = haproxy_time(text);
+    const auto time = proxy_time(text);
     if (time && time->count() > 0) return time;
     bad_annotation(problems, name, text, "a time above 0 like 5s or 2m is expected");
     return std::nullopt;
@@ -189,6 +172,22 @@ Ends ends_of(const resource::Route& route, bool members_tls, const World& world,
 
 }  // namespace
 
+std::optional<std::chrono::milliseconds> proxy_time(std::string_view text) {
+    const auto end = std::min(text.find_first_not_of("0123456789"), text.size());
+    const auto number = parse_int(text.substr(0, end));
+    if (!number || *number < 0 || *number > max_timeout.count()) return std::nullopt;
+    const auto unit = text.substr(end);
+    const std::chrono::milliseconds value(*number);
+    std::optional<std::chrono::milliseconds> time;
+    if (unit.empty() || unit == "ms") time = value;
+    if (unit == "us") time = (value + std::chrono::milliseconds(999)) / 1000;
+    if (unit == "s") time = value * 1'000;
+    if (unit == "m") time = value * 60'000;
+    if (unit == "h") time = value * 3'600'000;
+    if (unit == "d") time = value * 86'400'000;
+    return time ? std::min(*time, max_timeout) : time;
+}
+
 Check check_of(const std::map<std::string, std::string>& annotations, Problems& problems) {
     Check check;
     const auto annotation = [&annotations](const char* name) {
@@ -206,7 +205,7 @@ Check check_of(const std::map<std::string, std::string>& annotations, Problems& 
     }
     constexpr auto interval = "router.openshift.io/haproxy.health.check.interval";
     if (const auto text = annotation(interval); !text.empty()) {
-        const auto time = haproxy_time(text);
+        const auto time = proxy_time(text);
         if (time && *time >= min_check_interval) {
             check.interval = *time;
         } else {

@@ -2,8 +2,10 @@
 // its Secret. Pure; used by the router's agent, once per change of any of them.
 #pragma once
 
+#include <chrono>
 #include <functional>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -47,6 +49,8 @@ struct Check {
     bool operator==(const Check&) const = default;
 };
 
+// As HAProxy writes times: a number with us, ms, s, m, h or d; ms without. Nothing: it is none.
+std::optional<std::chrono::milliseconds> proxy_time(std::string_view text);
 Check check_of(const std::map<std::string, std::string>& annotations, std::vector<Problem>& problems);
 // The certificate of a Secret ("namespace/name"; null: there is none). Errors: not_found, invalid; in words for people.
 Result<ParsedCertificate> certificate_in(std::string_view key, const resource::Secret* secret,

@@ -298,7 +298,7 @@ void LrpShare::end_tls(const LrpSettings& settings, const traffic::RuleKey& name
     if (settings.secret.empty()) return;
     const auto certificate = route::certificate_in(
         settings.secret, secret_(settings.secret),
-        [&](auto text, auto key, auto chain) { return certificates_.parse(settings.secret, text, key, chain); });
+        [&](auto text, auto key, auto chain) { return certificates_.parse(settings.secret, 0, text, key, chain); });
     if (!certificate) {
         part.problems.push_back({"InvalidCertificate", certificate.error().text()});
         // A default certificate would be somebody else's name: not served with TLS, and nobody is sent there.

@@ -1,4 +1,4 @@
-// The RoutingTable: who gets a request. Front ends (Routes, later Ingresses and LRPs) only make it, proxies only follow
+// The RoutingTable: who gets a request. Front ends (Routes, Ingresses and LRPs) only make it, proxies only follow
 // it; no front end knows a proxy. A value: maps, so that the same input gives the same bytes.
 //
 // Everything carries the name of what it was made from (its owner, "route/shop/cart"), so that a problem finds its way
@@ -66,6 +66,7 @@ struct Pool {
     std::string sticky_cookie;                                // empty: no stickiness
     std::optional<std::chrono::milliseconds> server_timeout;  // the router's own if left out
     std::vector<Member> members;                              // by address and port, each once
+    bool proxy_protocol = false;  // members are told the client's address by it (version 2); only HAProxy can
     bool operator==(const Pool&) const = default;
 };
 
@@ -78,13 +79,19 @@ enum class Tls {
 };
 
 // Which requests go to a pool. The longest path wins; a path matches itself and what lies below it ("/cart" does not
-// match "/carts"). An exact host wins over a wildcard.
+// match "/carts"), or with `exact` itself alone, to the letter, and then wins over the same path that is not exact. An
+// exact host wins over a wildcard, and a wildcard over any host; where a host has no rule for the path, the next is
+// asked.
 struct RuleKey {
-    std::string host;       // lower case; without "*." of a wildcard
+    std::string host;       // lower case; without "*." of a wildcard; "": any host
     bool wildcard = false;  // one level: host "acme.test" covers "www.acme.test", not "acme.test" nor "a.b.acme.test"
-    std::string path;       // "" or "/cart", without a "/" at its end
+    std::string path;       // "" or "/cart", without a "/" at its end; with `exact` "/", "/cart" or "/cart/"
+    bool exact = false;
     auto operator<=>(const RuleKey&) const = default;  // NOLINT(modernize-use-nullptr): its mistake about <=>
 };
+
+// "*.acme.test/cart", "*/cart" for any host, "= shop.test/cart" for an exact path; for people.
+std::string rule_text(const RuleKey& key);
 
 struct Rule {
     std::string pool, owner;

@@ -301,6 +301,20 @@ TEST_F(RegistrationsTest, WhatRoutersRefuseIsAProblemOfItsOwner) {
     EXPECT_EQ(registrations.problems().size(), 2U);
 }
 
+TEST_F(RegistrationsTest, ExactPathsAndAnyHostAreTheirOwnersProblemAndNobodyElses) {
+    traffic::RoutingTable table;
+    put(table, key("a.test", "/x"), {member("10.0.0.1", 1)});
+    table.rules[{"a.test", false, "/x", true}] = {.pool = "lrp/a.test/x", .owner = "exact"};
+    table.rules[{"", false, ""}] = {.pool = "lrp/a.test/x", .owner = "any"};
+    EXPECT_THAT(shortly(become(table)), ElementsAre("register 10.0.0.1:1 a.test/x"));
+    EXPECT_THAT(registrations.problems(), ElementsAre(testing::Pair("any", HasSubstr("*: gorouters know neither")),
+                                                      testing::Pair("exact", HasSubstr("= a.test/x"))));
+    table.rules.erase({"", false, ""});
+    table.rules.erase({"a.test", false, "/x", true});
+    EXPECT_THAT(become(table), IsEmpty()) << "the rule that gorouters know is not touched";
+    EXPECT_THAT(registrations.problems(), IsEmpty());
+}
+
 TEST_F(RegistrationsTest, SharedPoolsAndRulesThatWaitForTheirPool) {
     traffic::RoutingTable table;
     table.rules[key("a.test")] = {.pool = "shared", .owner = "a"};

@@ -206,7 +206,8 @@ class Streams(HostileTest):
                     connection.send(request("GET", ROUTES + "?watch=true"))
                     if i % 2:
                         connection.more()
-        until(lambda: self.metric("fairlead_http_streams") == 0, "all streams are gone")
+        # One may be the server's own, which looks for balancers to run.
+        until(lambda: self.metric("fairlead_http_streams") <= 1, "all streams are gone")
 
     def fill(self, name, count, size=200_000):
         for i in range(count):

@@ -41,6 +41,21 @@ TEST(Features, ProxyProtocolOfClients) {
     EXPECT_EQ(Client(world.http()).get("a.test").status, 0) << "without the header it is refused";
 }
 
+TEST(Features, ProxyProtocolToMembersOfAPool) {
+    World world;
+    const Member one("one");
+    world.start();
+    traffic::RoutingTable table;
+    add_route(table, "plain", {"plain.test", false, ""}, {one.member()});
+    add_route(table, "told", {"told.test", false, ""}, {one.member()});
+    table.pools["told"].proxy_protocol = true;
+    world.want(table);
+    EXPECT_EQ(world.get("plain.test").body.substr(0, 8), "one\nGET ");
+    // This member knows nothing of it, and takes the first four bytes of the header for a whole request.
+    EXPECT_EQ(world.get("told.test").body, "one\n\r\n\r\n");
+    EXPECT_EQ(world.driver->progress().reloads, 1U) << "a class of its own, once";
+}
+
 TEST(Features, StickyCookieLeadsBackToTheSameMember) {
     World world;
     const Member one("one"), two("two"), three("three");

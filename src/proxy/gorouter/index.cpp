@@ -232,6 +232,16 @@ void Index::unlink(Id id) {
     name.pool = name.before = name.next = no_id;
 }
 
+bool Index::has_name(const traffic::RuleKey& key, const traffic::Rule* rule) {
+    if (!key.exact && !key.host.empty()) return true;
+    no_problem(key);
+    if (rule != nullptr) {
+        problem(key, rule->owner,
+                fmt::format("{}: gorouters know neither exact paths nor rules for any host", rule_text(key)));
+    }
+    return false;
+}
+
 Id Index::set_rule(const traffic::RuleKey& key, const traffic::Rule* rule) {
     const auto raw = raw_name(key);
     const auto canonical = route_key(raw);
@@ -451,7 +461,10 @@ Index::Changed Index::finish() {
 }
 
 Index::Changed Index::apply(const traffic::TableDiff& diff) {
-    for (const auto& [key, rule] : diff.rules) set_rule(key, rule ? &*rule : nullptr);
+    for (const auto& [key, rule] : diff.rules) {
+        const auto* wanted = rule ? &*rule : nullptr;
+        if (has_name(key, wanted)) set_rule(key, wanted);
+    }
     for (const auto& [name, pool] : diff.pools) set_pool(name, pool ? &*pool : nullptr);
     return finish();
 }
@@ -470,7 +483,11 @@ Index::Changed Index::reset(const traffic::RoutingTable& table) {
         }
     }
     for (const auto& key : odd) set_rule(key, nullptr);
+    if (std::erase_if(rule_problems_, [&](const auto& known) { return !table.rules.contains(known.first); }) > 0) {
+        problems_changed_ = true;
+    }
     for (const auto& [key, rule] : table.rules) {
+        if (!has_name(key, &rule)) continue;
         const auto id = set_rule(key, &rule);
         if (key_of(texts_[names_[id].text]) == key) see(names, id);
     }

@@ -125,6 +125,8 @@ private:
         std::string owner, text;
     };
 
+    // Whether gorouters have names for it at all; otherwise it is its owner's problem (null: not any more).
+    bool has_name(const traffic::RuleKey& key, const traffic::Rule* rule);
     Id set_rule(const traffic::RuleKey& key, const traffic::Rule* rule);  // the name
     void keep(Id name);
     void lead(Id name, const traffic::RuleKey& key, const traffic::Rule* rule);

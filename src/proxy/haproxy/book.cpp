@@ -15,6 +15,7 @@ ClassKey class_of(const traffic::Pool& pool, bool send_proxy) {
         return key;
     }
     if (pool.tls) key.security = pool.tls->ca_pem.empty() ? MemberSecurity::unchecked : MemberSecurity::checked;
+    key.send_proxy = pool.proxy_protocol && !pool.tls;
     key.cookie = pool.sticky_cookie;
     return key;
 }

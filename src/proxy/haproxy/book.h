@@ -30,7 +30,7 @@ struct ClassKey {
     bool send_proxy = false;  // members are told the client's address (PROXY protocol, version 2)
     auto operator<=>(const ClassKey&) const = default;  // NOLINT(modernize-use-nullptr): its mistake about <=>
 };
-// `send_proxy` comes from the ports that lead to the pool, not from itself.
+// `send_proxy` comes from the ports that lead to a pool for TCP; a pool for HTTP says so itself.
 ClassKey class_of(const traffic::Pool& pool, bool send_proxy = false);
 
 // Servers of each backend of the class in the file. More can be added at run time, but not with TLS: 2.6 refuses `sni`
