@@ -32,7 +32,9 @@ public:
           balancer_(facts.balancer),
           deleting_(!balancer_.metadata.deletion_timestamp.empty()),
           released_(!facts.tenants.empty() && none_is(Tenant::present)),
-          clean_(released_ && none_is(Tenant::leaving)) {}
+          // What goes as a whole need not be cleaned before.
+          clean_(released_ && none_is(Tenant::holding) &&
+                 (none_is(Tenant::leaving) || balancer_.spec.reclaim_policy == "Delete")) {}
 
     Lifecycle make() {
         decide_references();
@@ -54,20 +56,22 @@ private:
         const auto& all = balancer_.spec.claim_refs;
         made_.references = all;
         if (deleting_) return;
-        if (!clean_) {
-            made_.references.clear();
-            for (std::size_t i = 0; i < all.size(); ++i) {
-                // While all are leaving, the order in which they are confirmed must not decide who is the last.
-                if (facts_.tenants[i] != Tenant::gone || released_) made_.references.push_back(all[i]);
-            }
-            return;
+        // Who has moved is never kept: it is bound elsewhere by a reference of its own.
+        std::vector<ClaimReference> kept, last;
+        for (std::size_t i = 0; i < all.size(); ++i) {
+            const auto state = facts_.tenants[i];
+            // While all are leaving, the order in which they are confirmed must not decide who is the last.
+            if (state != Tenant::moved && (state != Tenant::gone || released_)) kept.push_back(all[i]);
+            if (state != Tenant::moved) last = {all[i]};
         }
-        if (balancer_.spec.reclaim_policy == "Delete") {
+        if (!clean_) {
+            made_.references = std::move(kept);
+        } else if (balancer_.spec.reclaim_policy == "Delete") {
             made_.remove_object = true;
         } else if (balancer_.spec.reclaim_policy == "Recycle") {
             made_.references.clear();
         } else {
-            made_.references = {all.back()};
+            made_.references = std::move(last);
         }
     }
 
@@ -96,7 +100,7 @@ private:
         status.conditions.clear();
         status.ingresses = static_cast<std::int32_t>(facts_.ingresses);
         const auto& report = facts_.report;
-        const bool leaving = !none_is(Tenant::leaving);
+        const bool leaving = !none_is(Tenant::leaving) || !none_is(Tenant::holding);
         if (made_.remove_at_cloud && !report.removal_error.empty()) {
             status.phase = "Failed";
             status.message = "cannot be removed at the provider: " + report.removal_error;
@@ -147,12 +151,15 @@ private:
                                        balancer_));
     }
 
-    // "LoadBalancerClaim shop/a, LoadBalancerClaim shop/b and 3 more"
+    // "LoadBalancerClaim shop/a, LoadBalancerClaim shop/b (still has Ingresses) and 3 more"
     [[nodiscard]] std::string leaving_names() const {
-        constexpr std::size_t shown = 3;
+        constexpr std::size_t shown = 20;
         std::vector<std::string> names;
         for (std::size_t i = 0; i < facts_.tenants.size(); ++i) {
-            if (facts_.tenants[i] == Tenant::leaving) names.push_back(name_of(balancer_.spec.claim_refs[i]));
+            const auto state = facts_.tenants[i];
+            if (state != Tenant::leaving && state != Tenant::holding) continue;
+            names.push_back(name_of(balancer_.spec.claim_refs[i]) +
+                            (state == Tenant::holding ? " (still has Ingresses)" : ""));
         }
         const auto all = names.size();
         if (all > shown) names.resize(shown);
@@ -167,7 +174,7 @@ private:
                                : condition("Released", false, "Cleaning",
                                            fmt::format("rules of {} are being removed", who), balancer_);
         }
-        const auto who = name_of(balancer_.spec.claim_refs.back());
+        const auto who = name_of(made_.references.back());
         if (!clean_) {
             return condition("Released", true, "Cleaning",
                              fmt::format("rules of {} are being removed", leaving_names()), balancer_);

@@ -14,8 +14,10 @@ namespace fairlead::balancer {
 // Of a reference in spec.claimRefs.
 enum class Tenant {
     present,
-    leaving,  // its object is gone, but its rules may still be in force
+    holding,  // its object is gone, but Ingresses of it are still on the balancer
+    leaving,  // they are not, but their rules may still be in force
     gone,     // and nothing of it is left
+    moved,    // nothing of it is left here, and it still exists: an Ingress that asks for something else now
 };
 
 enum class Plane { pending, running, failed };

@@ -70,13 +70,25 @@ INSTANTIATE_TEST_SUITE_P(
         LifecycleCase{"AtACloud", "Retain", {present}, cloud, "Running +Offered -InUse | c0 | use provider | serve"},
         LifecycleCase{
             "OneLeaves", "Retain", {present, leaving}, as_is, "Running +Offered -Cleaning | c0 c1 | use | serve"},
+        LifecycleCase{
+            "OneStillHasIngresses", "Retain", {holding}, as_is, "Running -Released +Cleaning | c0 | use | serve"},
         LifecycleCase{"OneIsGone", "Retain", {gone, present}, as_is, "Running +Offered -InUse | c1 | use | serve"},
         LifecycleCase{
             "AllLeave", "Recycle", {gone, leaving}, as_is, "Running -Released +Cleaning | c0 c1 | use | serve"},
         LifecycleCase{"Retained", "Retain", {gone, gone}, as_is, "Running -Released +Retained | c1 | use | serve"},
+        LifecycleCase{"WhoMovesIsNotRetained", "Retain", {moved}, as_is, "Running +Offered -InUse | | | serve"},
+        LifecycleCase{
+            "NorKeptBesideWhoIs", "Retain", {gone, moved}, as_is, "Running -Released +Retained | c0 | use | serve"},
+        LifecycleCase{
+            "OneMovesFromTheOthers", "Retain", {present, moved}, as_is, "Running +Offered -InUse | c0 | use | serve"},
         LifecycleCase{"Recycled", "Recycle", {gone, gone}, as_is, "Running +Offered -InUse | | | serve"},
         LifecycleCase{
             "Deleted", "Delete", {gone}, as_is, "Running -Released +Removing | c0 | use | remove object serve"},
+        LifecycleCase{"WhatIsDeletedNeedNotBeCleaned",
+                      "Delete",
+                      {leaving},
+                      as_is,
+                      "Running -Released +Removing | c0 | use | remove object serve"},
         LifecycleCase{"NotRunning",
                       "Retain",
                       {present},
