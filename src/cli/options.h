@@ -98,6 +98,7 @@ struct ServeOptions {
     bool ambient_credentials = false;
     std::string webhook_listen;                // loopback ADDRESS:PORT for an external-dns; empty: none
     std::vector<std::string> webhook_zones;    // domains that it may keep records in; empty: all of the built-in server
+    std::filesystem::path balancers_file;      // file of --balancers; empty = no providers of load balancers
     std::vector<std::string> resolvers;        // each ADDRESS[:PORT]; empty: those of /etc/resolv.conf
     std::filesystem::path token_auth_file;     // empty = none
     std::filesystem::path audit_log;           // empty = off

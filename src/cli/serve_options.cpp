@@ -166,6 +166,7 @@ Result<void> fill_publishing(ServeOptions& options, const ServeArguments& argume
     options.ambient_credentials = arguments.ambient_credentials;
     options.webhook_listen = arguments.webhook_listen.value_or("");
     options.webhook_zones = arguments.webhook_zones;
+    options.balancers_file = arguments.balancers.value_or("");
     if (arguments.zonefile_dir) {
         std::error_code ignored;
         options.zonefile_dir = std::filesystem::absolute(*arguments.zonefile_dir, ignored);
@@ -227,7 +228,8 @@ Result<void> fill_from_config(ServeArguments& arguments, std::string_view yaml) 
         {"skydns-etcd-user", &arguments.skydns.user},
         {"skydns-etcd-password-file", &arguments.skydns.password_file},
         {"nginx", &arguments.router.nginx},
-        {"webhook-listen", &arguments.webhook_listen}};
+        {"webhook-listen", &arguments.webhook_listen},
+        {"balancers", &arguments.balancers}};
     const std::map<std::string_view, std::vector<std::string>*> lists = {
         {"apply", &arguments.apply},
         {"dns-listen", &arguments.dns_listen},

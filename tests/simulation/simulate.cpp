@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include "base/text.h"
+#include "simulation/claims_world.h"
 #include "simulation/client.h"
 #include "simulation/clusters_world.h"
 #include "simulation/emitter_world.h"
@@ -32,7 +33,7 @@ struct Arguments {
 int usage() {
     fmt::print(stderr,
                "usage: simulate [--seeds N] [--start S] [--trace] [--keep-going] [--embedded] [--world "
-               "api|publish|clusters|routers|emitter]\n");
+               "api|publish|clusters|routers|emitter|claims]\n");
     return 2;
 }
 
@@ -53,7 +54,8 @@ bool read(int argc, char** argv, Arguments& arguments) {
         }
         if (name == "--world") {
             arguments.world = i + 1 < argc ? argv[++i] : "";
-            constexpr std::array<std::string_view, 5> worlds{"api", "publish", "clusters", "routers", "emitter"};
+            constexpr std::array<std::string_view, 6> worlds{"api",     "publish", "clusters",
+                                                             "routers", "emitter", "claims"};
             if (std::find(worlds.begin(), worlds.end(), arguments.world) == worlds.end()) return false;
             continue;
         }
@@ -202,6 +204,35 @@ int run_emitters(const Arguments& arguments) {
     return failed == 0 ? 0 : 1;
 }
 
+// Seeds of the world in claims_world.h.
+int run_claims(const Arguments& arguments) {
+    fairlead::simulation::ClaimsSurroundings around;
+    fairlead::simulation::ClaimsReport all;
+    const auto began = Steady::now();
+    const auto failed = run_seeds(
+        arguments, [&around](std::uint64_t seed) { return fairlead::simulation::simulate_claims(seed, around); },
+        [&all](const auto& report) {
+            all.actions += report.actions;
+            all.bindings += report.bindings;
+            all.freed += report.freed;
+            all.provisioned += report.provisioned;
+            all.lost += report.lost;
+            all.crashes += report.crashes;
+            all.broken += report.broken;
+            all.bound += report.bound;
+            all.waiting += report.waiting;
+            all.strays += report.strays;
+        });
+    if (failed != 0 && !arguments.keep_going) return 1;
+    const double seconds = std::chrono::duration<double>(Steady::now() - began).count();
+    print_clean(arguments, failed);
+    fmt::print("{} actions, {} bindings, {} shares freed, {} provisioned, {} strays, {} crashes, {} broken calls, ",
+               all.actions, all.bindings, all.freed, all.provisioned, all.strays, all.crashes, all.broken);
+    fmt::print("{} bound, {} waiting and {} lost at the end, {:.1f} s, {:.0f} seeds a second\n", all.bound, all.waiting,
+               all.lost, seconds, static_cast<double>(arguments.seeds) / seconds);
+    return failed == 0 ? 0 : 1;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -212,6 +243,7 @@ int main(int argc, char** argv) {
     if (arguments.world == "clusters") return run_clusters(arguments);
     if (arguments.world == "routers") return run_routers(arguments);
     if (arguments.world == "emitter") return run_emitters(arguments);
+    if (arguments.world == "claims") return run_claims(arguments);
     Surroundings around;
     const auto began = Steady::now();
     auto shown = began;

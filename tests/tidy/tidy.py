@@ -42,10 +42,10 @@ LAYERS = {
                "proxy"},
     "control": {"base", "json", "resource", "store"},
     "controller": {"base", "json", "resource", "store", "dns", "plan", "provider", "publish", "source", "gateway",
-                   "health", "lookup", "cluster", "control", "traffic", "route", "lrp", "skydns", "net"},
+                   "health", "lookup", "cluster", "control", "traffic", "route", "lrp", "skydns", "balancer", "net"},
     "dnshook": {"base", "json", "resource", "store", "control", "dns", "net", "plan", "provider"},
     "apiserver": {"base", "json", "resource", "store", "net", "control"},
-    "cli": {"base", "json", "resource", "net", "dns", "plan", "cluster", "traffic", "route"},
+    "cli": {"base", "json", "resource", "net", "dns", "plan", "cluster", "traffic", "route", "balancer"},
 }
 
 # A header of an outside library -> the files that may include it.

@@ -96,6 +96,14 @@ json::Value free_cell(const json::Value& balancer, WallTime) {
     return text_value(resource_list(&free));
 }
 
+json::Value used_cell(const json::Value& balancer, WallTime) {
+    const auto* spec = json::find(balancer, "spec");
+    const auto decoded = spec != nullptr ? decode<LoadBalancerSpec>(*spec) : Result<LoadBalancerSpec>{};
+    if (!decoded) return "";
+    const auto used = encode(used_resources(*decoded));
+    return text_value(resource_list(&used));
+}
+
 json::Value capacity_cell(const json::Value& balancer, WallTime) {
     return text_value(resource_list(json::find(balancer, "spec.capacity")));
 }
@@ -200,6 +208,17 @@ ResourceList free_resources(const LoadBalancerSpec& spec) {
     return free;
 }
 
+ResourceList used_resources(const LoadBalancerSpec& spec) {
+    ResourceList used;
+    for (const auto& [name, amount] : spec.capacity) used.emplace(name, amount - amount);
+    for (const auto& claim : spec.claim_refs) {
+        for (const auto& [name, amount] : claim.resources) {
+            if (const auto found = used.find(name); found != used.end()) found->second = found->second + amount;
+        }
+    }
+    return used;
+}
+
 Kind load_balancer_kind() {
     Kind kind;
     kind.group = "fairlead.dev";
@@ -215,6 +234,7 @@ Kind load_balancer_kind() {
     kind.columns = {name_column(),
                     cell_column("Type", "GCE, AWS, Nginx or Haproxy.", type_cell),
                     cell_column("Capacity", "What it can carry.", capacity_cell),
+                    cell_column("Used", "What the claims were promised.", used_cell),
                     cell_column("Free", "What the claims leave over.", free_cell),
                     count_column("Claims", "spec.claimRefs", "How many claims share it."),
                     path_column("Phase", "status.phase", "Pending, Running or Failed."),

@@ -61,6 +61,8 @@ inline constexpr const char* claim_reference_ingress = "Ingress";
 
 // What capacity leaves over after all claims.
 ResourceList free_resources(const LoadBalancerSpec& spec);
+// What the claims were promised, of each resource of capacity.
+ResourceList used_resources(const LoadBalancerSpec& spec);
 
 Kind load_balancer_kind();
 
