@@ -32,7 +32,8 @@ struct Inbox {
     std::optional<traffic::RoutingTable> table{};
     traffic::TableDiff change{};  // after the table
     std::optional<std::uint64_t> version{};
-    std::optional<bool> active{}, withdraw{};
+    std::optional<Activity> active{};
+    std::optional<bool> withdraw{};
     std::vector<Heard> heard{};
     std::optional<Routes> routes{};
 };
@@ -83,7 +84,7 @@ private:
     MonotonicTime retry_at_{};
     MonotonicTime greet_at_{};
     std::string away_;  // why there is no session
-    bool active_;
+    Activity active_;
 
     std::uint64_t version_ = 0;  // of what Registrations hold
     std::optional<Comparison> comparison_;
