@@ -68,6 +68,7 @@ struct EmitterOptions {
     std::string name;  // among emitters, unique
     std::string lease_space = "kube-system", lease_name = "fairlead-emitter";
     std::chrono::milliseconds lease_duration = std::chrono::seconds(8);
+    std::chrono::milliseconds source_patience = std::chrono::seconds(30);
     bool lease = true;
     std::string listen;  // empty: none
     LogLevel log_level = LogLevel::info;

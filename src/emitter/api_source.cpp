@@ -57,10 +57,11 @@ lrp::Actual identity(const lrp::Actual& actual) {
     return out;
 }
 
-bool same(const lrp::Desired& a, const lrp::Desired& b) { return a.key == b.key; }
+// One that was deleted and made again while nobody told us has another uid: the one before is gone, for the book too.
+bool same(const lrp::Desired& a, const lrp::Desired& b) { return a.key == b.key && a.tag.epoch == b.tag.epoch; }
 bool same(const lrp::Actual& a, const lrp::Actual& b) {
     return a.process == b.process && a.index == b.index && a.evacuating == b.evacuating &&
-           a.instance_guid == b.instance_guid;
+           a.instance_guid == b.instance_guid && a.tag.epoch == b.tag.epoch;
 }
 
 }  // namespace

@@ -63,6 +63,11 @@ void ReceptorSync::pass_at(MonotonicTime time) {
 
 void ReceptorSync::resync(MonotonicTime now) { pass_at(std::max(now, last_pass_ + options_.min_gap)); }
 
+void ReceptorSync::confirm(MonotonicTime now) {
+    confirming_ = now;
+    pass_at(now);
+}
+
 ReceptorSync::Wanted ReceptorSync::step(MonotonicTime now) {
     Wanted wanted;
     if (pass_ && now >= pass_->began + options_.answer_within) {
@@ -141,7 +146,8 @@ void ReceptorSync::end_pass(MonotonicTime now) {
     figures_.pass_seconds = std::chrono::duration<double>(now - pass_->began).count();
     ++figures_.passes;
     if (stream_ == Stream::open && pass_->stream == stream_call_) passed_since_open_ = true;
-    // A break while the pass ran has asked for another one already.
+    if (confirming_ && pass_->began >= *confirming_) confirming_.reset();
+    // A break while the pass ran, or who wants to be sure, has asked for another one already.
     pass_.reset();
     book_.end_pass(std::move(*snapshot));
     if (!pass_problem_.empty()) log_.info("receptor is read again");

@@ -69,6 +69,9 @@ public:
     void stream_bytes(std::uint64_t number, std::string_view bytes, MonotonicTime now);
     void stream_ended(std::uint64_t number, const Error& why, MonotonicTime now);
     void resync(MonotonicTime now);
+    // Reads everything now; confirmed() when a pass that began from here on has ended well.
+    void confirm(MonotonicTime now);
+    [[nodiscard]] bool confirmed() const { return !confirming_; }
 
     [[nodiscard]] bool complete() const { return complete_; }
     [[nodiscard]] bool current() const;
@@ -107,6 +110,7 @@ private:
     MonotonicTime last_pass_{};              // when it ended
     int pass_failures_ = 0;
     bool complete_ = false, passed_since_open_ = false;
+    std::optional<MonotonicTime> confirming_;  // since when
     std::string pass_problem_;
     SourceFigures figures_;
 };

@@ -94,6 +94,24 @@ TEST_F(ReceptorSyncTest, ABreakIsFollowedByAPassAtOnce) {
     EXPECT_TRUE(sync.current());
 }
 
+TEST_F(ReceptorSyncTest, ItIsSureOnceAPassHasBegunAndEndedSinceItWasAsked) {
+    step();
+    open();
+    step();
+    sync.confirm(now += 1s);
+    answer("[" + desired_a + "]");
+    EXPECT_TRUE(sync.current());
+    EXPECT_FALSE(sync.confirmed()) << "that pass had begun before";
+    EXPECT_EQ(step().size(), 3U);
+    sync.answered(calls.at("/v1/domains"), fail(Errc::unavailable, "HTTP 500"), now);
+    EXPECT_FALSE(sync.confirmed());
+    now += 15s;
+    EXPECT_EQ(step().size(), 3U);
+    answer("[" + desired_a + "]");
+    EXPECT_TRUE(sync.confirmed());
+    EXPECT_THAT(step(), IsEmpty());
+}
+
 TEST_F(ReceptorSyncTest, AFailedPassKeepsEverythingAndWhatCameMeanwhile) {
     step();
     open();

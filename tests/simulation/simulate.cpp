@@ -188,6 +188,8 @@ int run_emitters(const Arguments& arguments) {
             all.crashes += report.crashes;
             all.cuts += report.cuts;
             all.failovers += report.failovers;
+            all.unknowing += report.unknowing;
+            all.longest_missing = std::max(all.longest_missing, report.longest_missing);
             all.registered += report.registered;
             all.withdrawn += report.withdrawn;
             all.held += report.held;
@@ -199,8 +201,10 @@ int run_emitters(const Arguments& arguments) {
                all.actions, all.evacuations, all.takeovers, all.lost, all.doubled, all.failed_reads);
     fmt::print("{} NATS outages, {} router starts, {} crashes, {} cuts, {} failovers, {} names registered, ",
                all.outages, all.restarts, all.crashes, all.cuts, all.failovers, all.registered);
-    fmt::print("{} withdrawn, {} held at the end, {:.1f} s, {:.0f} seeds a second\n", all.withdrawn, all.held, seconds,
-               static_cast<double>(arguments.seeds) / seconds);
+    fmt::print("{} withdrawn, {} of them alive without the emitter's knowledge, {} held at the end, ", all.withdrawn,
+               all.unknowing, all.held);
+    fmt::print("{:.1f} s at most until what was owed was there, {:.1f} s, {:.0f} seeds a second\n", all.longest_missing,
+               seconds, static_cast<double>(arguments.seeds) / seconds);
     return failed == 0 ? 0 : 1;
 }
 

@@ -33,7 +33,8 @@ struct Inbox {
     std::optional<traffic::RoutingTable> table{};
     traffic::TableDiff change{};  // after the table
     std::optional<std::uint64_t> version{};
-    std::optional<bool> active{}, withdraw{};
+    std::optional<Activity> active{};
+    std::optional<bool> withdraw{};
     std::vector<Heard> heard{};
     std::optional<Routes> routes{};
 };
@@ -85,7 +86,7 @@ private:
     MonotonicTime greet_at_{};
     std::string away_;                // why there is no session
     std::set<std::string> refusals_;  // that were told since there was one
-    bool active_;
+    Activity active_;
 
     std::uint64_t version_ = 0;  // of what Registrations hold
     std::optional<Comparison> comparison_;
