@@ -176,6 +176,17 @@ class BalancerTests:
         self.front.answers("meanwhile.test", backend="two")
         self.front.answers("steady.test", backend="one")
 
+    def test_several_instances_serve_the_same(self):
+        second = BalancerProcess(self.server, "front", "front-2").start()
+        self.addCleanup(second.remove)
+        self.make("shared", {"shared.test": [("/", "Prefix", "web")]})
+        for each in (self.front, second):
+            each.answers("shared.test", backend="one")
+        until(lambda: self.instance("front-2")["status"].get("ready"), "it says so")
+        second.stop()
+        self.assertFalse(self.instance("front-2")["status"]["ready"], "one that goes says so before")
+        self.front.answers("shared.test", backend="one")
+
     def test_proxy_protocol_of_clients(self):
         http, https = free_ports(2)
         apply(self.server, balancer_object("told", self.kind, http=http, https=https, proxyProtocol=True))
