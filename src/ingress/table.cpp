@@ -122,7 +122,7 @@ private:
         }
         const auto& service = *backend.service;
         const auto port = service.port.value_or(resource::IngressServicePort{});
-        const auto name = fmt::format("{}/{}:{}", owner_, service.name, port_text(port));
+        auto name = fmt::format("{}/{}:{}", owner_, service.name, port_text(port));
         if (part_.table.pools.contains(name)) return name;
         const auto key = fmt::format("{}/{}", ingress_.metadata.namespace_, service.name);
         const auto choose = [&](const resource::Service& found, Problems& problems) {

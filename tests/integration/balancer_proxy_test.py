@@ -176,6 +176,17 @@ class BalancerTests:
         self.front.answers("meanwhile.test", backend="two")
         self.front.answers("steady.test", backend="one")
 
+    def test_several_instances_serve_the_same(self):
+        second = BalancerProcess(self.server, "front", "front-2").start()
+        self.addCleanup(second.remove)
+        self.make("shared", {"shared.test": [("/", "Prefix", "web")]})
+        for each in (self.front, second):
+            each.answers("shared.test", backend="one")
+        until(lambda: self.instance("front-2")["status"].get("ready"), "it says so")
+        second.stop()
+        self.assertFalse(self.instance("front-2")["status"]["ready"], "one that goes says so before")
+        self.front.answers("shared.test", backend="one")
+
     def test_proxy_protocol_of_clients(self):
         http, https = free_ports(2)
         apply(self.server, balancer_object("told", self.kind, http=http, https=https, proxyProtocol=True))
@@ -193,16 +204,21 @@ class BalancerTests:
             return said.decode(errors="replace") if said.startswith(b"HTTP/1.1 200") else None
         self.assertIn('"x-forwarded-for": "198.51.100.9"', until(ask, "it answers"))
 
-    def test_the_server_runs_a_balancer_by_itself(self):
+    def own(self, name):
+        """A balancer that the server runs by itself, with an Ingress; its port, and how to ask it for who answers."""
         http, https = free_ports(2)
-        self.make("own", {"own.test": [("/", "Prefix", "web")]}, balancer="own")
-        apply(self.server, balancer_object("own", self.kind, address="127.0.0.1", http=http, https=https))
+        self.make(name, {f"{name}.test": [("/", "Prefix", "web")]}, balancer=name)
+        apply(self.server, balancer_object(name, self.kind, address="127.0.0.1", http=http, https=https))
 
-        def answer():
-            said = subprocess.run(["curl", "-s", "--max-time", "5", "-H", "Host: own.test", f"http://127.0.0.1:{http}/"],
+        def who():
+            said = subprocess.run(["curl", "-s", "--max-time", "5", "-H", f"Host: {name}.test", f"http://127.0.0.1:{http}/"],
                                   capture_output=True, text=True, timeout=30).stdout
-            return '"backend": "one"' in said
-        until(answer, "the server's own proxy answers")
+            return json.loads(said)["backend"] if said.startswith("{") else None
+        until(lambda: who() == "one", "the server's own proxy answers")
+        return http, who
+
+    def test_the_server_runs_a_balancer_by_itself(self):
+        http, _ = self.own("own")
         instances = json.loads(self.kubectl("get", "routerinstances", "-o", "json",
                                             "--field-selector", "spec.loadBalancer=own").stdout)["items"]
         self.assertEqual(len(instances), 1)
@@ -210,6 +226,24 @@ class BalancerTests:
         self.assertEqual(instances[0]["spec"]["address"], "127.0.0.1")
         self.kubectl("delete", "loadbalancer", "own")
         until(lambda: refuses(http), "its proxy ends with it")
+
+    def test_a_server_that_is_killed_leaves_its_proxies_serving(self):
+        http, who = self.own("left")
+        self.server.kill()
+        self.assertEqual(who(), "one")
+        self.server.start()
+        self.make("left", {"left.test": [("/", "Prefix", "next")]}, balancer="left")
+        until(lambda: who() == "two", "the next one goes on with it")
+        with self.subTest("one whose balancer is gone by then is ended"):
+            self.server.kill()
+            self.server.args = ("--roles", "api,controllers,dns")
+            self.server.start()
+            self.kubectl("delete", "loadbalancer", "left")
+            self.assertEqual(who(), "two", "nobody has ended it yet")
+            self.server.kill()
+            self.server.args = ()
+            self.server.start()
+            until(lambda: refuses(http), "its proxy is ended")
 
 
 class HaproxyTest(BalancerTests, ServerTest):
