@@ -50,12 +50,12 @@ private:
                             [&](const auto each) { return each == state; });
     }
 
-    // Who is gone is taken off; the last one as the policy says. On a balancer that is being deleted they no longer
-    // matter, and stay for people to see.
+    // Who is gone is taken off; the last one as the policy says. On a balancer that is being deleted the last ones no
+    // longer matter, and stay for people to see.
     void decide_references() {
         const auto& all = balancer_.spec.claim_refs;
         made_.references = all;
-        if (deleting_) return;
+        if (deleting_ && clean_) return;
         // Who has moved is never kept: it is bound elsewhere by a reference of its own.
         std::vector<ClaimReference> kept, last;
         for (std::size_t i = 0; i < all.size(); ++i) {

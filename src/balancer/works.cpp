@@ -110,6 +110,18 @@ void Works::list() {
     wake_workers();
 }
 
+void Works::list_soon() {
+    {
+        const std::lock_guard lock(mutex_);
+        const auto soon = later(options_.second_look);
+        for (auto& each : lists_) {
+            auto& due = each.second.due;
+            if (due && *due > *soon) due = soon;
+        }
+    }
+    wake_workers();
+}
+
 std::map<std::string, Works::Listing> Works::listings() const {
     const std::lock_guard lock(mutex_);
     std::map<std::string, Listing> all;

@@ -80,6 +80,8 @@ public:
     std::vector<std::string> take_news();
     // Begins to list what is at the providers', now and from time to time.
     void list();
+    // What was listed is worth a second look soon.
+    void list_soon();
     // What was listed last: all balancers with our mark. Each listing has a number, so that two sightings are two.
     struct Listing {
         std::uint64_t number = 0;

@@ -281,6 +281,7 @@ control::Again BalancerLifecycle::look_at_strays() {
             if (is_new && sightings.size() == 1) {
                 context_.log().warn("a balancer at a provider has no LoadBalancer, it is removed if it stays so",
                                     {{"provider", provider}, {"name", stray.name}, {"uid", stray.uid}});
+                works_.list_soon();
             }
             if (sightings.size() < 2) continue;
             balancer::Wish wish;

@@ -111,6 +111,11 @@ INSTANTIATE_TEST_SUITE_P(
                       "Failed -Released +Cleaning | c0 | use | serve"},
         LifecycleCase{
             "DeletedWhileInUse", "Delete", {present}, deleting, "Running -Deleting -InUse | c0 | use | serve"},
+        LifecycleCase{"DeletedWhileOthersUseIt",
+                      "Delete",
+                      {gone, present},
+                      deleting,
+                      "Running -Deleting -InUse | c1 | use | serve"},
         LifecycleCase{
             "DeletedWhileLeaving", "Retain", {leaving}, deleting, "Running -Deleting +Cleaning | c0 | use | serve"},
         LifecycleCase{"DeletedWhenReleased", "Retain", {gone}, deleting, "Running -Deleting +Removing | c0 | |"},
