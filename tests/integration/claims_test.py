@@ -116,6 +116,7 @@ class OnThisMachine(Claims, ServerTest):
         self.assertEqual(self.claim_is("share-c", "Bound")["status"]["loadBalancerName"], "edge-h")
 
     def test_another_tenant_gets_a_recycled_balancer_without_a_rule_of_the_first(self):
+        self.addCleanup(self.remove, "lb", "alone")  # last: it is in use until the tenants have gone
         for tenant in ("first", "second"):
             self.addCleanup(self.remove, "namespace", tenant)
             apply(self.server, namespace_object(tenant), *service_objects("web", self.one, namespace=tenant))
@@ -123,7 +124,6 @@ class OnThisMachine(Claims, ServerTest):
         balancer["spec"].update(reclaimPolicy="Recycle", capacity={"network-bandwidth": "10Mi"})
         balancer["metadata"]["labels"] = {"proxy": "alone"}
         self.ADDRESSES["alone"] = "127.0.4.3"
-        self.addCleanup(self.remove, "lb", "alone")
         apply(self.server, balancer)
         alone = {"selector": {"matchLabels": {"proxy": "alone"}}}
         apply(self.server, claim_object("c", {"network-bandwidth": "10Mi"}, "first", **alone),
