@@ -9,7 +9,7 @@ import time
 import urllib.request
 from pathlib import Path
 
-from emitter_test import Child, Nats
+from emitter_tools import Child, Nats
 from harness import BINARY, Fairlead, until
 
 INSTANCES = 250_000

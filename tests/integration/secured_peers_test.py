@@ -14,7 +14,7 @@ import urllib.error
 import urllib.request
 from pathlib import Path
 
-from emitter_test import Child
+from emitter_tools import Child
 from harness import BINARY, START_SECONDS, Fairlead, main, until
 from router_tools import free_port
 
