@@ -121,17 +121,17 @@ public:
     void make_balancer(const std::string& name, const std::string& bandwidth, const std::string& more = "") {
         const auto made =
             post(balancers_path,
-                       fmt::format(R"({{"metadata":{{"name":"{0}"}},"spec":{{"capacity":{{"network-bandwidth":"{1}"}},)"
-                                   R"("bareMetalLoadBalancer":{{"type":"Haproxy","serviceName":"{0}"}}{2}}}}})",
-                                   name, bandwidth, more));
+                 fmt::format(R"({{"metadata":{{"name":"{0}"}},"spec":{{"capacity":{{"network-bandwidth":"{1}"}},)"
+                             R"("bareMetalLoadBalancer":{{"type":"Haproxy","serviceName":"{0}"}}{2}}}}})",
+                             name, bandwidth, more));
         ASSERT_EQ(made.code, 201) << made.body;
     }
     void make_cloud_balancer(const std::string& name, const std::string& more = "") {
         const auto made =
             post(balancers_path,
-                       fmt::format(R"({{"metadata":{{"name":"{0}"}},"spec":{{"capacity":{{"network-bandwidth":"1Gi"}},)"
-                                   R"("awsLoadBalancer":{{"lbName":"{0}-at-aws"}}{1}}}}})",
-                                   name, more));
+                 fmt::format(R"({{"metadata":{{"name":"{0}"}},"spec":{{"capacity":{{"network-bandwidth":"1Gi"}},)"
+                             R"("awsLoadBalancer":{{"lbName":"{0}-at-aws"}}{1}}}}})",
+                             name, more));
         ASSERT_EQ(made.code, 201) << made.body;
     }
     // An instance that reports: all that happened until now is in force.
@@ -139,10 +139,9 @@ public:
         const auto instance = name.empty() ? balancer + "-1" : name;
         const auto path = fmt::format("{}/{}", instances_path, instance);
         if (world.get(path).code == 404) {
-            const auto made =
-                post(instances_path, fmt::format(R"({{"metadata":{{"name":"{}"}},"spec":{{)"
-                                                       R"("loadBalancer":"{}","address":"192.0.2.{}"}}}})",
-                                                       instance, balancer, 1 + fnv1a(instance) % 200));
+            const auto made = post(instances_path, fmt::format(R"({{"metadata":{{"name":"{}"}},"spec":{{)"
+                                                               R"("loadBalancer":"{}","address":"192.0.2.{}"}}}})",
+                                                               instance, balancer, 1 + fnv1a(instance) % 200));
             ASSERT_EQ(made.code, 201) << made.body;
         }
         const auto told = world.merge(
@@ -155,8 +154,8 @@ public:
     void make_claim(const std::string& name, const std::string& bandwidth, const std::string& more = "") {
         const auto made =
             post(claims_path, fmt::format(R"({{"metadata":{{"name":"{}"}},"spec":{{"resources":{{"requests":)"
-                                                R"({{"network-bandwidth":"{}"}}}}{}}}}})",
-                                                name, bandwidth, more));
+                                          R"({{"network-bandwidth":"{}"}}}}{}}}}})",
+                                          name, bandwidth, more));
         ASSERT_EQ(made.code, 201) << made.body;
     }
     void make_ingress(const std::string& name, const std::string& more) {
