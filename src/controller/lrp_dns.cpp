@@ -152,7 +152,7 @@ void LrpDns::put_actual(const store::ObjectRef& before, const store::ObjectRef& 
         auto old = read(before);
         if (old && (!news || !same(*news, *old))) book_.erase(*old);
     }
-    if (news) book_.put(std::move(*news));
+    if (news) book_.put(*news);
 }
 
 void LrpDns::begin_following() {
