@@ -241,9 +241,9 @@ Result<bool> ReceptorSync::apply(const SseEvent& event) {
         if (!lrp) return fail(lrp.error());
         removed ? book_.erase(*lrp) : book_.put(std::move(*lrp));
     } else {
-        auto lrp = lrp::actual_of_receptor(*record);
+        const auto lrp = lrp::actual_of_receptor(*record);
         if (!lrp) return fail(lrp.error());
-        removed ? book_.erase(*lrp) : book_.put(std::move(*lrp));
+        removed ? book_.erase(*lrp) : book_.put(*lrp);
     }
     return true;
 }

@@ -122,7 +122,7 @@ LrpSource::LrpSource(std::string router, cluster::Link& link, const Clock& clock
               book_.erase(gone);
               settings_.erase(process);
           }),
-      actual_([this](lrp::Actual actual) { book_.put(std::move(actual)); },
+      actual_([this](const lrp::Actual& actual) { book_.put(actual); },
               [this](const Slot& slot, const std::string& instance) {
                   lrp::Actual gone;
                   gone.process = slot.process;
