@@ -209,13 +209,8 @@ ResourceList free_resources(const LoadBalancerSpec& spec) {
 }
 
 ResourceList used_resources(const LoadBalancerSpec& spec) {
-    ResourceList used;
-    for (const auto& [name, amount] : spec.capacity) used.emplace(name, amount - amount);
-    for (const auto& claim : spec.claim_refs) {
-        for (const auto& [name, amount] : claim.resources) {
-            if (const auto found = used.find(name); found != used.end()) found->second = found->second + amount;
-        }
-    }
+    ResourceList used = spec.capacity;
+    for (const auto& [name, left] : free_resources(spec)) used.at(name) = used.at(name) - left;
     return used;
 }
 
