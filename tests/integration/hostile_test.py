@@ -54,7 +54,8 @@ class HostileTest(unittest.TestCase):
                 connection.close()
             good.finish()
         until(lambda: descriptors(self.pid) <= before + 4, f"descriptors are given back: {before} before", PATIENCE)
-        self.assertEqual(threads, status_of(self.pid, "Threads"))
+        # One may be on its way: calls that the server makes to itself look an address up.
+        until(lambda: status_of(self.pid, "Threads") <= threads + 1, f"threads end: {threads} before", PATIENCE)
         self.assertLess(peak(self.pid), memory, "peak memory of the server")
 
     def now_and(self, mib):
