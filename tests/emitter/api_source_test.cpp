@@ -55,7 +55,8 @@ protected:
     }
     std::vector<std::string> names() {
         std::vector<std::string> names;
-        for (const auto& route : book.desired({"diego", "web"})->routes.http) {
+        const auto desired = book.desired({"diego", "web"});
+        for (const auto& route : desired->routes.http) {
             names.insert(names.end(), route.names.begin(), route.names.end());
         }
         return names;
