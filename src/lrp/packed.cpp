@@ -73,7 +73,7 @@ public:
         out_ += text;
     }
     void put(const Struct auto& value) {
-        std::apply([this](const auto&... member) { (put(member), ...); }, members(value));
+        std::apply([this](const auto&... member) { (this->put(member), ...); }, members(value));
     }
     template <class T>
     void put(const std::optional<T>& value) {
@@ -129,7 +129,7 @@ public:
     }
     void get(std::string& value) { value = text(); }
     void get(Struct auto& value) {
-        std::apply([this](auto&... member) { (get(member), ...); }, members(value));
+        std::apply([this](auto&... member) { (this->get(member), ...); }, members(value));
     }
     template <class T>
     void get(std::optional<T>& value) {

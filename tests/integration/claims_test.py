@@ -49,7 +49,7 @@ class Claims:
 class OnThisMachine(Claims, ServerTest):
     """Balancers whose proxies the server runs: an address of the loopback network each."""
 
-    ADDRESSES = {"edge-h": "127.0.4.1", "edge-n": "127.0.4.2"}
+    ADDRESSES = {"edge-h": "127.0.44.1", "edge-n": "127.0.44.2"}
 
     @classmethod
     def setUpClass(cls):
@@ -120,10 +120,10 @@ class OnThisMachine(Claims, ServerTest):
         for tenant in ("first", "second"):
             self.addCleanup(self.remove, "namespace", tenant)
             apply(self.server, namespace_object(tenant), *service_objects("web", self.one, namespace=tenant))
-        balancer = balancer_object("alone", address="127.0.4.3", http=self.http, https=self.https)
+        balancer = balancer_object("alone", address="127.0.44.3", http=self.http, https=self.https)
         balancer["spec"].update(reclaimPolicy="Recycle", capacity={"network-bandwidth": "10Mi"})
         balancer["metadata"]["labels"] = {"proxy": "alone"}
-        self.ADDRESSES["alone"] = "127.0.4.3"
+        self.ADDRESSES["alone"] = "127.0.44.3"
         apply(self.server, balancer)
         alone = {"selector": {"matchLabels": {"proxy": "alone"}}}
         apply(self.server, claim_object("c", {"network-bandwidth": "10Mi"}, "first", **alone),
@@ -142,7 +142,7 @@ class OnThisMachine(Claims, ServerTest):
         self.served("alone", "second.claims.test")
 
     def test_a_balancer_that_is_taken_away_leaves_its_claim_lost(self):
-        apply(self.server, balancer_object("doomed", address="127.0.4.4", http=self.http, https=self.https),
+        apply(self.server, balancer_object("doomed", address="127.0.44.4", http=self.http, https=self.https),
               claim_object("loser", {"network-bandwidth": "1Mi"}, loadbalancerName="doomed"))
         self.addCleanup(self.remove, "lbc", "loser")
         self.claim_is("loser", "Bound")
