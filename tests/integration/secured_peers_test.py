@@ -324,8 +324,8 @@ class SecuredEtcdTest(unittest.TestCase):
         password = self.folder / "password"
         password.write_text("pa55word-of-etcd")
         server = self.serve(etcd, "--skydns-etcd-ca", self.ca[0], "--skydns-etcd-user", "root", "--skydns-etcd-password-file", password)
-        until(lambda: self.condition(server)[0] == "EtcdUnavailable", "the condition says so")
-        self.assertIn("authentication failed", self.condition(server)[1])
+        until(lambda: "authentication failed" in self.condition(server)[1], "the condition says why")
+        self.assertEqual(self.condition(server)[0], "EtcdUnavailable")
         self.assertNotIn("pa55word-of-etcd", server.log_text())
 
     def test_a_certificate_of_the_client(self):
