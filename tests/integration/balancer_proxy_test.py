@@ -27,6 +27,8 @@ class BalancerTests:
     """What both proxies do alike; `kind` says which."""
 
     kind = None
+    # Without controllers: who carries an Ingress is for the test to say.
+    SERVE_ARGS = ("--roles", "api,dns,balancers")
 
     @classmethod
     def setUpClass(cls):
