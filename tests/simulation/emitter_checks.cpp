@@ -29,13 +29,15 @@ void EmitterWorld::check_withdrawal(const SimEmitter& emitter, const fairlead::g
         if (life == truth_.lives().end()) continue;
         const auto lacks = emitter.knowledge->lacks(truth_, life->second);
         const bool before = !over_api_ && lacks && emitter.leads && *lacks < *emitter.leads;
-        if (lacks && now - *lacks <= blind_ && !before) {
+        const bool in_step = emitter.process->in_step();
+        if (lacks && now - *lacks <= blind_ && !before && in_step) {
             ++report_.unknowing;
             continue;
         }
         auto why = lacks ? fmt::format("what it does not know is {:.3f} s old", seconds(now - *lacks))
                          : std::string("and it was told of that");
         if (before) why += ", from before it led";
+        if (!in_step) why += ", and it is out of step";
         violate(fmt::format("{} withdraws {} at {}, which has lived for {:.3f} s; {}", emitter.name, pair.first,
                             pair.second, seconds(now - life->second.since), why));
     }

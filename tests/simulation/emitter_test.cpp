@@ -74,7 +74,7 @@ TEST_P(EmitterDefect, IsFound) {
 INSTANTIATE_TEST_SUITE_P(
     Emitters, EmitterDefect,
     testing::Values(Planted{"withdraw_changed", "and it was told of that", {.withdraw_changed = true}},
-                    Planted{"withdraw_always", "what it does not know is", {.withdraw_always = true}},
+                    Planted{"withdraw_always", "and it is out of step", {.withdraw_always = true}},
                     Planted{"withdraw_unconfirmed", "from before it led", {.withdraw_unconfirmed = true}},
                     Planted{"forget_withdrawals", "in the end, which died", {.forget_withdrawals = true}},
                     Planted{"deaf", "lacks", {.deaf = true}},

@@ -126,11 +126,12 @@ void EmitterWorld::make_process(const std::string& guid) {
 void EmitterWorld::change_process(TrueProcess& process) {
     const auto before = process;
     ++process.version;
-    switch (dice_.below(3)) {
+    switch (dice_.below(4)) {
         case 0:
             process.instances = static_cast<std::int32_t>(dice_.between(0, 4));
             break;
         case 1:
+        case 2:
             // Often back to what it had before: what died lives again, at the same addresses.
             std::swap(process.routes, earlier_[process.guid]);
             if (process.routes.empty() || dice_.chance(400)) process.routes = some_routes(process.guid);

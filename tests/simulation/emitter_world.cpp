@@ -29,7 +29,7 @@ EmitterWorld::EmitterWorld(std::uint64_t seed, EmitterSurroundings& around, cons
     report_.seed = seed;
     over_api_ = dice_.chance(400);
     crashes_ = dice_.chance(750);
-    if (!over_api_ && dice_.chance(700)) receptor_.loses = 60;
+    if (!over_api_ && dice_.chance(700)) receptor_.loses = dice_.chance(500) ? 60 : 300;
     // A watch that says nothing is believed for 25 s. An event that was lost is found by the next pass, 60 s after the
     // one before and the 60 s that this one may take.
     blind_ = over_api_ ? 28s : receptor_.loses > 0 ? 122s : 1s;
@@ -94,6 +94,7 @@ void EmitterWorld::publish(const std::string& emitter, const proxy::gorouter::Me
     (withdrawal ? report_.withdrawn : report_.registered) += read->uris.size();
     const auto from =
         std::find_if(emitters_.begin(), emitters_.end(), [&emitter](const auto& each) { return each.name == emitter; });
+    note_leader();  // it may have come to lead just now
     if (withdrawal) check_withdrawal(*from, *read);
     if (!nats_up_) return;  // nobody knows it yet
     const auto now = clock_.monotonic();
