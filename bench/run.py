@@ -16,6 +16,8 @@
   router    HAProxy through its driver: a new route until it answers with 100 and 10,000 there, and changes per second under
             load, beside what was measured of OpenShift's template and reload, and of the pool design by hand; then the
             same from the POST of a Route through API, scheduler, admission and agent
+  emitter   250,000 LRPs to the routing table and to routers on NATS: time, memory, messages per second, an event until its message,
+            and a burst of 400,000 names, beside what was measured of Diego's emitter and gorouter elsewhere
   dns-scale 1,000,000 names: memory, start, and changes served while 100,000 queries/s are answered
 
 --seconds N sets the length of one measurement (default 5), --objects N the size of the large store, --names N of the large
@@ -41,6 +43,7 @@ sys.path[:0] = [str(ROOT / "tests" / "integration"), str(ROOT / "bench" / "dns")
 import attacks  # noqa: E402
 import dns_scale  # noqa: E402
 import dns_speed  # noqa: E402
+import emitter_whole  # noqa: E402
 import router_whole  # noqa: E402
 from harness import ROUTES, Fairlead, until  # noqa: E402
 
@@ -301,13 +304,14 @@ def schedule(options):
 
 
 def emitter(_options):
-    """CPU time of one thread, without network."""
+    """First CPU time of one thread, without network; then time on the clock with everything."""
     print("\nLRPs to the routing table, 250,000 instances, one name per process")
     for processes, instances in ((50_000, 5), (250_000, 1)):
         got = tool("emitter_core", processes, instances, 20_000)
         print(f"{f'{processes:,} processes x {instances}':44} {got['build_ms']:12,.0f} ms CPU   {got['with_table_mb']:,.0f} MB; one event "
               f"p50 {got['event_p50_us']:.0f} us, p99 {got['event_p99_us']:.0f} us; a pass that finds nothing new {got['pass_ms']:.0f} ms", flush=True)
     print("peer: Diego's emitter fetched 200,000 instances in 37 s (elsewhere)")
+    emitter_whole.run(TOOLS)
 
 
 def main():

@@ -140,6 +140,7 @@ Result<void> Process::start() {
         election.name = options_.lease_name;
         election.identity = options_.name;
         election.duration = std::chrono::ceil<std::chrono::seconds>(options_.lease_duration);
+        election.patience = std::chrono::ceil<std::chrono::seconds>(options_.source_patience);
         elector_ = std::make_unique<emitter::Elector>(election, *link_, clock_, random_, log_, wake);
     }
     auto publisher = proxy::gorouter::start(std::move(*settings), clock_, random_, log_, metrics_);

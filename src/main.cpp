@@ -14,6 +14,7 @@
 #include "apiserver/identity.h"
 #include "apiserver/local_client.h"
 #include "apiserver/token_file.h"
+#include "balancer_role.h"
 #include "base/clock.h"
 #include "base/files.h"
 #include "base/log.h"
@@ -21,9 +22,12 @@
 #include "base/random.h"
 #include "base/text.h"
 #include "cli/command_line.h"
+#include "cloud_role.h"
 #include "cluster/http_link.h"
 #include "cluster/kubeconfig.h"
 #include "control/control_thread.h"
+#include "controller/balancer_lifecycle.h"
+#include "controller/claim_binder.h"
 #include "controller/cluster_sync.h"
 #include "controller/dns_publisher.h"
 #include "controller/dns_sources.h"
@@ -32,6 +36,7 @@
 #include "controller/former_names.h"
 #include "controller/garbage_collector.h"
 #include "controller/gateway_dns.h"
+#include "controller/ingress_binding.h"
 #include "controller/lrp_dns.h"
 #include "controller/lrp_routes.h"
 #include "controller/namespace_lifecycle.h"
@@ -133,8 +138,8 @@ constexpr std::size_t writes_at_once = 16;  // of one controller: the hosts of a
 struct Controllers {
     // `dns` may be null: then it is somebody else's, and so are the conditions of its resources.
     Controllers(const cli::ServeOptions& options, const resource::Kinds& kinds, store::Store& store, DnsRole* dns,
-                PublishRole& publishing, HealthRole& health, SkydnsRole& skydns, const Clock& clock, Random& random,
-                Log& log, Metrics& metrics, std::size_t cluster_connections)
+                PublishRole& publishing, HealthRole& health, SkydnsRole& skydns, CloudRole& clouds, const Clock& clock,
+                Random& random, Log& log, Metrics& metrics, std::size_t cluster_connections)
         : fenced(store, fence, clock),
           client(kinds, fenced, clock, random, writes_at_once),
           leases(kinds, store, clock, random),
@@ -198,18 +203,34 @@ struct Controllers {
             return std::make_unique<controller::DnsPublisher>(context, publishing.publisher(),
                                                               publishing.controller_options());
         });
+        add_balancers(clouds);
         skydns.start([this] { return manager.leading(); });
         thread.emplace(manager, clock);
         publishing.start([this] { return manager.leading(); });
-        stop_publishing = [&publishing, &skydns] {
+        clouds.start([this] { return manager.leading(); });
+        stop_publishing = [&publishing, &skydns, &clouds] {
             publishing.stop();
             skydns.stop();
+            clouds.stop();
         };
         health.start();
     }
     ~Controllers() { stop_publishing(); }
     Controllers(const Controllers&) = delete;
     Controllers& operator=(const Controllers&) = delete;
+    // Claims -> references on LoadBalancers -> which one carries an Ingress -> Works; what becomes of it -> status.
+    void add_balancers(CloudRole& clouds) {
+        manager.add("claim-binder", [&clouds](auto& context) {
+            return std::make_unique<controller::ClaimBinder>(context, clouds.binder_options());
+        });
+        manager.add("ingress-binding", [&clouds](auto& context) {
+            return std::make_unique<controller::IngressBinding>(context, clouds.board());
+        });
+        manager.add("balancer-lifecycle", [&clouds](auto& context) {
+            return std::make_unique<controller::BalancerLifecycle>(context, clouds.works(), clouds.board(),
+                                                                   clouds.lifecycle_options());
+        });
+    }
     [[nodiscard]] std::optional<std::string> problem() const {
         if (manager.synced()) return std::nullopt;
         return "the controllers have not read everything yet";
@@ -287,18 +308,14 @@ void add_dns_endpoints(apiserver::ApiServer& api, const dnsinfo::ZoneInfo* info,
     });
 }
 
-// An instance of a Router in this process, against our own API like any other. `checks` outlives it.
-Result<std::unique_ptr<RouterRole>> start_router(const cli::InstanceOptions& options,
-                                                 const std::filesystem::path& kubeconfig, const Clock& clock,
-                                                 Random& random, Log& log, Metrics& metrics, Metrics& checks) {
+// How roles of this process ask our own API, like anybody else.
+Result<cluster::Access> own_access(const std::filesystem::path& kubeconfig) {
     const auto text = read_file(kubeconfig);
     if (!text) return fail(text.error());
-    const auto login = cluster::parse_kubeconfig(
+    auto login = cluster::parse_kubeconfig(
         *text, {}, [&](std::string_view name) { return read_file(kubeconfig.parent_path() / name); });
     if (!login) return fail(login.error());
-    auto role = std::make_unique<RouterRole>(options, login->access, clock, random, log, metrics, checks);
-    if (auto started = role->start(); !started) return fail(std::move(started.error()));
-    return role;
+    return std::move(login->access);
 }
 
 int serve(const cli::ServeOptions& options) {
@@ -365,6 +382,7 @@ int serve(const cli::ServeOptions& options) {
     std::optional<PublishRole> publishing;
     std::optional<HealthRole> health;
     std::optional<SkydnsRole> skydns;
+    std::unique_ptr<CloudRole> clouds;
     std::optional<Controllers> controllers;
     if (options.controllers) {
         publishing.emplace(options, clock, random, log, metrics);
@@ -372,8 +390,13 @@ int serve(const cli::ServeOptions& options) {
         auto beside = SkydnsRole::options_of(options.skydns);
         if (!beside) return failed(log, "cannot use the etcd of --skydns-etcd", beside.error());
         skydns.emplace(std::move(*beside), clock, random, log, metrics);
-        controllers.emplace(options, kinds, **store, dns.get(), *publishing, *health, *skydns, clock, random, log,
-                            metrics, connections.clusters);
+        auto settings = CloudRole::settings_of(options.balancers_file);
+        if (!settings) return failed(log, "cannot use the file of --balancers", settings.error());
+        auto providers = CloudRole::make(std::move(*settings), clock, random, log, metrics);
+        if (!providers) return failed(log, "cannot use the file of --balancers", providers.error());
+        clouds = std::move(*providers);
+        controllers.emplace(options, kinds, **store, dns.get(), *publishing, *health, *skydns, *clouds, clock, random,
+                            log, metrics, connections.clusters);
         api.add_ready_check("controllers", [&controllers] { return controllers->problem(); });
     }
     WebhookRole webhook(options, kinds, **store, clock, random, log, metrics);
@@ -410,10 +433,17 @@ int serve(const cli::ServeOptions& options) {
 
     Metrics router_checks;  // the controllers probe too, and have these names in the other one
     std::unique_ptr<RouterRole> router;
+    std::unique_ptr<BalancerRole> balancers;
+    const auto access = own_access(*kubeconfig);
+    if (!access) return failed(log, "cannot read the kubeconfig", access.error());
     if (options.router) {
-        auto started = start_router(*options.router, *kubeconfig, clock, random, log, metrics, router_checks);
-        if (!started) return failed(log, "cannot start the router", started.error());
-        router = std::move(*started);
+        router = std::make_unique<RouterRole>(*options.router, *access, clock, random, log, metrics, router_checks);
+        if (auto started = router->start(); !started) return failed(log, "cannot start the router", started.error());
+    }
+    if (options.balancers) {
+        balancers =
+            std::make_unique<BalancerRole>(BalancerRole::options_of(options), *access, clock, random, log, metrics);
+        balancers->start();
     }
 
     const auto dns_addresses = dns ? join(dns->addresses(), ",") : std::string();
@@ -428,11 +458,13 @@ int serve(const cli::ServeOptions& options) {
     const int received = wait_for_stop(signals, api, dns.get(), audit.get(), tokens.get(), log);
     log.info("stopping", {{"signal", received == SIGTERM ? "SIGTERM" : "SIGINT"}});
     notify_service_manager("STOPPING=1");
+    if (balancers) balancers->stop();
     if (router) router->stop();
     api.drain();
     (*server)->shutdown(shutdown_grace);
     if (publishing) publishing->stop();
     if (skydns) skydns->stop();
+    if (clouds) clouds->stop();
     if (health) health->stop();
     if (controllers) controllers->thread->stop();
     if (dns) dns->stop();  // last: resolvers hear of nothing

@@ -23,8 +23,10 @@ constexpr long tick_nanoseconds = 200'000'000;
 
 void announce(const RouterRole& role, const std::string& metrics) {
     const auto& options = role.options();
-    fmt::print("ready router={} instance={} address={} status={}{}{}\n", options.router, options.name, options.address,
-               options.status_listen, metrics.empty() ? "" : " metrics=", metrics);
+    const bool router = options.load_balancer.empty();
+    fmt::print("ready {}={} instance={} address={} status={}{}{}\n", router ? "router" : "loadbalancer",
+               router ? options.router : options.load_balancer, options.name, options.address, options.status_listen,
+               metrics.empty() ? "" : " metrics=", metrics);
     std::fflush(stdout);
     notify_service_manager("READY=1");
 }

@@ -30,6 +30,7 @@ constexpr std::chrono::milliseconds look_again{200};
 // An old worker of nginx passes no answers on any more.
 constexpr std::chrono::seconds udp_drain{1};
 constexpr const char* memory_file = "router.json";
+constexpr const char* http_directory = "nginx-http";
 
 // Members are addresses, never names.
 void no_names(const std::string& host, const std::function<void(Result<std::vector<std::string>>)>& found) {
@@ -89,6 +90,14 @@ std::vector<std::string> hosts_of(const std::vector<std::string>& listens) {
 Result<router::RouterFacts> facts_of(const std::string& router_text, const std::string& secret_text) {
     const auto object = json::parse(router_text);
     if (!object) return fail(Errc::corrupt, object.error().text());
+    if (json::string_at(*object, "kind") == "LoadBalancer") {
+        const auto balancer = resource::decode<resource::LoadBalancer>(*object);
+        if (!balancer) return fail(Errc::corrupt, balancer.error().text());
+        if (!balancer->spec.bare_metal_load_balancer) {
+            return fail(Errc::invalid, "it is a balancer of a cloud: only a bareMetalLoadBalancer is served here");
+        }
+        return router::facts_of(balancer->spec);
+    }
     auto router = resource::decode<resource::Router>(*object);
     if (!router) return fail(Errc::corrupt, router.error().text());
     router::RouterFacts facts{std::move(router->spec), std::nullopt};
@@ -134,7 +143,8 @@ RouterRole::~RouterRole() {
 }
 
 Result<void> RouterRole::start() {
-    if (::access(options_.haproxy.c_str(), X_OK) != 0) {
+    // Which proxy a balancer wants is said by the balancer.
+    if (options_.load_balancer.empty() && ::access(options_.haproxy.c_str(), X_OK) != 0) {
         return fail(Errc::not_found, "--haproxy",
                     fmt::format("{} cannot be run; install HAProxy 2.6 or later, on Debian: apt-get install haproxy",
                                 options_.haproxy.string()));
@@ -186,7 +196,7 @@ void RouterRole::set_problem(std::string text) {
     const std::lock_guard lock(mutex_);
     if (text == problem_) return;
     problem_ = std::move(text);
-    if (!problem_.empty()) log_.warn("router waits", {{"router", options_.router}, {"why", problem_}});
+    if (!problem_.empty()) log_.warn("router waits", {{kind(), served()}, {"why", problem_}});
 }
 
 void RouterRole::run() {
@@ -219,7 +229,8 @@ Result<std::string> RouterRole::get(const std::string& path) {
 
 // The Router, remembered for a start while the API is away.
 Result<router::RouterFacts> RouterRole::ask_router() {
-    const auto text = get("/apis/fairlead.dev/v1/routers/" + options_.router);
+    const auto* path = options_.load_balancer.empty() ? "routers" : "loadbalancers";
+    const auto text = get(fmt::format("/apis/fairlead.dev/v1/{}/{}", path, served()));
     if (!text) return fail(text.error());
     std::string secret;
     const auto parsed = json::parse(*text);
@@ -243,7 +254,8 @@ std::optional<router::RouterFacts> RouterRole::find_router() {
         auto facts = ask_router();
         if (facts) return std::move(*facts);
         if (facts.error().code == Errc::not_found) {
-            set_problem(fmt::format("there is no Router \"{}\": create it", options_.router));
+            const auto* what = options_.load_balancer.empty() ? "Router" : "LoadBalancer";
+            set_problem(fmt::format("there is no {} \"{}\": create it", what, served()));
             continue;
         }
         const auto text = read_file(options_.state_dir / memory_file);
@@ -254,7 +266,7 @@ std::optional<router::RouterFacts> RouterRole::find_router() {
             auto known = facts_of(json::serialize(*router), secret != nullptr ? json::serialize(*secret) : "");
             if (known) {
                 log_.warn("router starts with what it remembers: the API is away",
-                          {{"router", options_.router}, {"why", facts.error().text()}});
+                          {{kind(), served()}, {"why", facts.error().text()}});
                 return std::move(*known);
             }
         }
@@ -267,13 +279,15 @@ bool RouterRole::DriverOptions::same(const DriverOptions& other) const {
     const auto udp = [](const DriverOptions& one) {
         return one.nginx ? one.nginx->settings : proxy::nginx::UdpSettings{};
     };
+    // What nginx is told for HTTP is made from what HAProxy would be told.
     return haproxy.settings == other.haproxy.settings && nginx.has_value() == other.nginx.has_value() &&
-           udp(*this) == udp(other);
+           udp(*this) == udp(other) && http.has_value() == other.http.has_value();
 }
 
 RouterRole::DriverOptions RouterRole::driver_options(const router::RouterFacts& facts) {
-    DriverOptions out{.haproxy = haproxy_options(facts), .nginx = std::nullopt};
+    DriverOptions out{.haproxy = haproxy_options(facts)};
     ports_problem_.clear();
+    if (facts.nginx) out.http = nginx_options(out.haproxy.settings);
     if (!facts.spec.reservable_ports) return out;
     // The API checks them: what cannot be read was written by a newer one.
     const auto read = [&](const char* field, const std::string& text) {
@@ -295,7 +309,29 @@ RouterRole::DriverOptions RouterRole::driver_options(const router::RouterFacts& 
     return out;
 }
 
+proxy::nginx::HttpOptions RouterRole::nginx_options(const proxy::haproxy::Settings& like) const {
+    proxy::nginx::HttpOptions out;
+    out.server = {.binary = options_.nginx, .directory = options_.state_dir / http_directory, .drain = like.drain};
+    auto& settings = out.settings;
+    settings.http_listen = like.http_listen;
+    settings.https_listen = like.https_listen;
+    settings.status_listen = like.status_listen;
+    settings.proxy_protocol = like.proxy_protocol;
+    settings.default_certificate_pem = like.default_certificate_pem;
+    // nginx writes it by itself, and has no standard output of ours.
+    settings.access_log = like.access_log == "-" ? options_.state_dir / http_directory / "access.log" : like.access_log;
+    return out;
+}
+
 Result<std::unique_ptr<proxy::Driver>> RouterRole::start_proxies(const DriverOptions& with) {
+    if (with.http) {
+        // Of a balancer that was served by HAProxy until now.
+        proxy::haproxy::end_left_behind(with.haproxy.directory, clock_);
+        auto nginx = proxy::nginx::start(*with.http, clock_, log_, metrics_);
+        if (!nginx) return fail(nginx.error().code, "cannot run nginx: " + nginx.error().text());
+        return nginx;
+    }
+    proxy::nginx::end_left_behind(options_.state_dir / http_directory, clock_);
     auto haproxy = proxy::haproxy::start(with.haproxy, clock_, log_, metrics_);
     if (!haproxy) return fail(haproxy.error().code, "cannot run HAProxy: " + haproxy.error().text());
     if (!with.nginx) {
@@ -310,7 +346,7 @@ Result<std::unique_ptr<proxy::Driver>> RouterRole::start_proxies(const DriverOpt
 
 bool RouterRole::other_proxies(const router::RouterFacts& facts, const DriverOptions& now, router::Agent& agent) {
     const auto wanted = driver_options(facts);
-    auto fine = proxy::haproxy::check(wanted.haproxy.settings);
+    auto fine = wanted.http ? Result<void>() : proxy::haproxy::check(wanted.haproxy.settings);
     auto notice = certificate_problem_;
     if (!fine) notice += (notice.empty() ? "" : "; ") + fmt::format("goes on as before: {}", fine.error().text());
     if (!ports_problem_.empty()) notice += (notice.empty() ? "" : "; ") + ports_problem_;
@@ -323,9 +359,8 @@ proxy::haproxy::Options RouterRole::haproxy_options(const router::RouterFacts& f
     out.binary = options_.haproxy;
     out.directory = options_.state_dir / "haproxy";
     auto& settings = out.settings;
-    settings.http_listen = options_.http_listen.empty() ? all_addresses(facts.spec.ports.http) : options_.http_listen;
-    settings.https_listen =
-        options_.https_listen.empty() ? all_addresses(facts.spec.ports.https) : options_.https_listen;
+    settings.http_listen = listens(options_.http_listen, facts.spec.ports.http, facts);
+    settings.https_listen = listens(options_.https_listen, facts.spec.ports.https, facts);
     settings.status_listen = options_.status_listen;
     settings.proxy_protocol = facts.spec.proxy_protocol;
     settings.access_log = options_.access_log;
@@ -360,16 +395,28 @@ proxy::haproxy::Options RouterRole::haproxy_options(const router::RouterFacts& f
     return out;
 }
 
-router::AgentOptions RouterRole::agent_options(bool with_nginx) const {
+std::vector<std::string> RouterRole::listens(const std::vector<std::string>& given, std::int32_t port,
+                                             const router::RouterFacts& facts) const {
+    if (!given.empty()) return given;
+    if (options_.at_listen_address && !facts.listen_address.empty()) {
+        return {with_port(facts.listen_address, fmt::format("{}", port))};
+    }
+    return all_addresses(port);
+}
+
+router::AgentOptions RouterRole::agent_options(const DriverOptions& with) const {
     const auto colon = options_.status_listen.rfind(':');
     const auto host = options_.status_listen.substr(0, colon);
     const auto port = std::string_view(options_.status_listen).substr(colon + 1);
     const bool anywhere = host == "0.0.0.0" || host == "[::]" || host == "*";
     return {.router = options_.router,
+            .load_balancer = options_.load_balancer,
             .instance = options_.name,
             .address = options_.address,
             .probe = anywhere ? with_port(options_.address, port) : options_.status_listen,
-            .proxy = with_nginx ? "HAProxy, nginx" : "HAProxy"};
+            .proxy = with.http    ? "nginx"
+                     : with.nginx ? "HAProxy, nginx"
+                                  : "HAProxy"};
 }
 
 // Until it is time to stop, or the Router says something else about the proxy itself.
@@ -382,7 +429,7 @@ void RouterRole::serve(const router::RouterFacts& facts) {
         return;
     }
     set_problem({});
-    auto agent = std::make_unique<router::Agent>(agent_options(driver_with.nginx.has_value()),
+    auto agent = std::make_unique<router::Agent>(agent_options(driver_with),
                                                  router::AgentParts{.link = *link_,
                                                                     .driver = **driver,
                                                                     .monitor = monitor_,
@@ -408,7 +455,7 @@ void RouterRole::serve(const router::RouterFacts& facts) {
         if (!now || *now == seen) continue;
         seen = *now;
         if (other_proxies(seen, driver_with, *agent)) {
-            log_.info("router changed, its proxies are set up anew", {{"router", options_.router}});
+            log_.info("router changed, its proxies are set up anew", {{kind(), served()}});
             break;
         }
     }

@@ -1,7 +1,8 @@
-// One instance of a Router in this process: finds the Router, runs HAProxy as it says, and the agent that keeps both in
-// step. Used by `fairlead router` and by the role `router` of `fairlead serve`. Wiring only, like main.cpp: the API ->
-// Link -> Agent -> Driver -> HAProxy, and nginx for UDP ports; probes of members -> Monitor -> Agent; Agent ->
-// RouterInstance.
+// One instance of a Router, or of a LoadBalancer on machines of one's own, in this process: finds it, runs HAProxy (or
+// nginx, for a balancer of that type) as it says, and the agent that keeps both in step. Used by `fairlead router` and
+// by the roles `router` and `balancers` of `fairlead serve`. Wiring only, like main.cpp: the API -> Link -> Agent ->
+// Driver
+// -> HAProxy, and nginx for UDP ports; probes of members -> Monitor -> Agent; Agent -> RouterInstance.
 //
 // Threads: its own; everything from any.
 #pragma once
@@ -37,7 +38,7 @@ public:
     RouterRole(const RouterRole&) = delete;
     RouterRole& operator=(const RouterRole&) = delete;
 
-    // Errors: there is no HAProxy to run (says how to install it). Everything else is waited for and tried again.
+    // Errors: a Router has no HAProxy to run (says how to install it). Everything else is waited for and tried again.
     Result<void> start();
     // Says that it goes, goes on serving for a while, then ends HAProxy. Takes up to twice the drain time; the second
     // call, from another thread, shortens it.
@@ -67,7 +68,8 @@ private:
     // What both proxies are told beside their table.
     struct DriverOptions {
         proxy::haproxy::Options haproxy;
-        std::optional<proxy::nginx::Options> nginx;  // nothing: the Router has no UDP ports
+        std::optional<proxy::nginx::Options> nginx{};     // nothing: the Router has no UDP ports
+        std::optional<proxy::nginx::HttpOptions> http{};  // of a balancer of type Nginx, and not HAProxy
         [[nodiscard]] bool same(const DriverOptions& other) const;
     };
     [[nodiscard]] DriverOptions driver_options(const router::RouterFacts& facts);
@@ -75,7 +77,15 @@ private:
     Result<std::unique_ptr<proxy::Driver>> start_proxies(const DriverOptions& with);
     // True: the Router asks for other proxies than these, and can have them.
     bool other_proxies(const router::RouterFacts& facts, const DriverOptions& now, router::Agent& agent);
-    [[nodiscard]] router::AgentOptions agent_options(bool with_nginx) const;
+    [[nodiscard]] proxy::nginx::HttpOptions nginx_options(const proxy::haproxy::Settings& like) const;
+    [[nodiscard]] std::vector<std::string> listens(const std::vector<std::string>& given, std::int32_t port,
+                                                   const router::RouterFacts& facts) const;
+    [[nodiscard]] router::AgentOptions agent_options(const DriverOptions& with) const;
+    // What it serves for: "router" or "balancer", and its name.
+    [[nodiscard]] const char* kind() const { return options_.load_balancer.empty() ? "router" : "balancer"; }
+    [[nodiscard]] const std::string& served() const {
+        return options_.load_balancer.empty() ? options_.router : options_.load_balancer;
+    }
     // False: it is time to stop.
     bool pause(std::chrono::milliseconds time);
     void set_problem(std::string text);

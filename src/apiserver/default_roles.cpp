@@ -88,7 +88,8 @@ json::Array receptor_rules() {
 // What a router's agent reads to route, and where it says what it did: its own RouterInstance.
 json::Array router_rules() {
     return {rule(read, "route.openshift.io", {"routes"}),
-            rule(read, "fairlead.dev", {"routers", "desiredlrps", "actuallrps", "portleases"}),
+            rule(read, "networking.k8s.io", {"ingresses"}),
+            rule(read, "fairlead.dev", {"routers", "loadbalancers", "desiredlrps", "actuallrps", "portleases"}),
             rule(read, "", {"services", "endpoints"}),
             rule({"create", "get", "patch"}, "fairlead.dev", {"routerinstances"}),
             rule({"get", "patch"}, "fairlead.dev", {"routerinstances/status"})};

@@ -547,8 +547,8 @@ void CommandLine::add_ownership() {
 }
 
 void CommandLine::add_keepalived() {
-    auto* command =
-        add("keepalived", "Print keepalived's configuration for an instance of a Router", keepalived_examples);
+    auto* command = add("keepalived", "Print keepalived's configuration for an instance of a Router or LoadBalancer",
+                        keepalived_examples);
     add_keepalived_flags(*command, keepalived_);
     command->callback([this] { action_ = [this] { return run_keepalived(keepalived_, terminal_); }; });
 }

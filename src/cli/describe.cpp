@@ -11,6 +11,7 @@
 
 #include "base/text.h"
 #include "cli/commands.h"
+#include "cli/describe_balancer.h"
 #include "cli/describe_route.h"
 #include "cli/last_applied.h"
 #include "cli/session.h"
@@ -284,6 +285,18 @@ std::string describe_object(const json::Value& shown, const json::Value& events,
     return out + events_text(events, now);
 }
 
+namespace {
+
+// In words of its own, if the kind has some.
+std::string described(const json::Value& object, const json::Value& events, WallTime now, Session& session) {
+    if (is_route(object)) return describe_route(route_world(object, session), events, now);
+    if (is_claim(object)) return describe_claim(balancer_world(object, session), events, now);
+    if (is_balancer(object)) return describe_balancer(balancer_world(object, session), events, now);
+    return describe_object(object, events, now);
+}
+
+}  // namespace
+
 int run_describe(const DescribeOptions& options, Session& session) {
     int failed = 0;
     auto found = fetch(options.selection, false, session, failed);
@@ -293,8 +306,7 @@ int run_describe(const DescribeOptions& options, Session& session) {
         if (!std::exchange(first, false)) session.terminal.out << "\n\n";
         const auto events = events_of(item.object, session);
         const auto now = session.terminal.clock.now();
-        session.terminal.out << (is_route(item.object) ? describe_route(route_world(item.object, session), events, now)
-                                                       : describe_object(item.object, events, now));
+        session.terminal.out << described(item.object, events, now, session);
     }
     if (found->empty() && failed == 0) session.terminal.err << "No resources found\n";
     return failed == 0 ? 0 : 1;

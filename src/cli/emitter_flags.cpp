@@ -72,6 +72,9 @@ void add_lease(CLI::App& command, EmitterArguments& to) {
     command.add_option("--name", to.name, "Name of this emitter, unique among all (default MACHINE-PID)");
     command.add_option("--lease-duration", to.lease_duration,
                        "How long the others wait for one that has died (default 8s)");
+    command.add_option("--source-patience", to.source_patience,
+                       "How long the active one goes without its source before it leaves the lease to one that has not "
+                       "lost it (default 30s)");
     command.add_option("--lease-name", to.lease_name, "The Lease (default fairlead-emitter)");
     command.add_option("--lease-namespace", to.lease_space, "Its namespace (default kube-system)");
     command.add_flag("--no-lease", to.no_lease, "This is the only emitter: no Lease");

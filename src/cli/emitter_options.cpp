@@ -105,6 +105,8 @@ Result<void> fill_times(const EmitterArguments& arguments, EmitterOptions& optio
     if (auto done = fill(options.interval, arguments.interval, "--interval", 1s, 1h); !done) return done;
     if (auto done = fill(options.lease_duration, arguments.lease_duration, "--lease-duration", 2s, 1h); !done)
         return done;
+    if (auto done = fill(options.source_patience, arguments.source_patience, "--source-patience", 1s, 24h); !done)
+        return done;
     const auto pace = arguments.messages_per_second.value_or(options.messages_per_second);
     if (pace < 1 || pace > 1'000'000) {
         return fail(Errc::invalid, "--messages-per-second", fmt::format("{} is outside 1..1000000", pace));

@@ -22,7 +22,8 @@ struct EmitterArguments {
         nats_key, nats_server_name;
     std::optional<std::string> subjects, interval;
     std::optional<std::int64_t> messages_per_second;
-    std::optional<std::string> name, lease_name, lease_space, lease_duration, listen, log_level, log_format;
+    std::optional<std::string> name, lease_name, lease_space, lease_duration, source_patience, listen, log_level,
+        log_format;
 };
 
 // Errors: invalid (a value), others (the kubeconfig).

@@ -15,16 +15,18 @@ namespace fairlead::cli {
 
 // One instance of a Router, as `fairlead router` and the role `router` of `serve` run it.
 struct InstanceOptions {
-    std::string router;                                  // name of the Router
+    std::string router;                                  // name of the Router, or ...
+    std::string load_balancer{};                         // ... of the LoadBalancer; exactly one of them
     std::string name;                                    // of the instance
     std::string address;                                 // that clients reach it by; empty: found out
     std::vector<std::string> http_listen, https_listen;  // empty: the Router's ports on all addresses
     std::string status_listen;                           // /healthz and figures of the proxy
     std::filesystem::path state_dir;
     std::filesystem::path haproxy = "/usr/sbin/haproxy";
-    std::filesystem::path nginx = "/usr/sbin/nginx";  // for UDP ports
+    std::filesystem::path nginx = "/usr/sbin/nginx";  // for UDP ports, and balancers of type Nginx
     std::filesystem::path access_log;                 // empty: none; "-": standard output
     std::chrono::milliseconds drain = std::chrono::seconds(30);
+    bool at_listen_address = false;  // of the LoadBalancer alone, and not at all addresses
 };
 
 struct RouterOptions {
@@ -66,6 +68,7 @@ struct EmitterOptions {
     std::string name;  // among emitters, unique
     std::string lease_space = "kube-system", lease_name = "fairlead-emitter";
     std::chrono::milliseconds lease_duration = std::chrono::seconds(8);
+    std::chrono::milliseconds source_patience = std::chrono::seconds(30);
     bool lease = true;
     std::string listen;  // empty: none
     LogLevel log_level = LogLevel::info;
@@ -77,10 +80,12 @@ struct ServeOptions {
     std::string api_listen = "127.0.0.1:7443";
     std::string store = "embedded:";  // or "memory:"
     std::vector<std::string> apply;   // manifests applied at start
-    bool controllers = true;          // --roles api,controllers,dns
+    bool controllers = true;          // --roles api,controllers,dns,balancers
     bool dns = true;
-    std::vector<std::string> dns_listen = {"127.0.0.1:5300"};  // each ADDRESS:PORT; empty: no DNS
-    std::optional<unsigned> dns_threads;                       // for UDP, of each address; nothing: by the machine
+    bool balancers = true;
+    std::filesystem::path haproxy = "/usr/sbin/haproxy", nginx = "/usr/sbin/nginx";  // of balancers
+    std::vector<std::string> dns_listen = {"127.0.0.1:5300"};                        // each ADDRESS:PORT; empty: no DNS
+    std::optional<unsigned> dns_threads;  // for UDP, of each address; nothing: by the machine
     bool dns_pin = false;
     std::string dns_version;                 // what CH TXT version.bind says; empty: refused
     std::string dns_id;                      // what CH TXT id.server and NSID say; empty: refused
@@ -94,6 +99,7 @@ struct ServeOptions {
     bool ambient_credentials = false;
     std::string webhook_listen;                // loopback ADDRESS:PORT for an external-dns; empty: none
     std::vector<std::string> webhook_zones;    // domains that it may keep records in; empty: all of the built-in server
+    std::filesystem::path balancers_file;      // file of --balancers; empty = no providers of load balancers
     std::vector<std::string> resolvers;        // each ADDRESS[:PORT]; empty: those of /etc/resolv.conf
     std::filesystem::path token_auth_file;     // empty = none
     std::filesystem::path audit_log;           // empty = off

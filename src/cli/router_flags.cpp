@@ -10,9 +10,11 @@ const char* const router_examples = R"(  fairlead router --router edge --kubecon
   fairlead router --router edge --address 192.0.2.10
   fairlead router --router edge --http-listen 127.0.0.1:8080 --https-listen 127.0.0.1:8443
   fairlead router --router edge --access-log /var/log/fairlead/edge.log --metrics-listen 127.0.0.1:9100
+  fairlead router --loadbalancer front --address 192.0.2.20
 
 It watches the Routes that are bound to the Router, runs HAProxy (Debian: apt install haproxy)
-and keeps it in step without reloads. It registers itself as a RouterInstance, so that the shard's
+and keeps it in step without reloads. With --loadbalancer it serves the Ingresses that the
+LoadBalancer carries, through HAProxy or nginx, as its type says. It registers itself as a RouterInstance, so that the shard's
 DNS leads to it while it serves. SIGTERM: says that it goes, lets connections end for --drain,
 stops HAProxy. If it is killed, HAProxy goes on serving and the next start takes it over.
 
@@ -44,21 +46,23 @@ void add_places(CLI::App& command, const std::string& prefix, const std::string&
                        "none)");
     command.add_option("--haproxy", to.haproxy, "The HAProxy to run (default /usr/sbin/haproxy)");
     command.add_option("--nginx", to.nginx,
-                       "The nginx to run, with its module for streams, if the Router has UDP ports for leases (default "
-                       "/usr/sbin/nginx)");
+                       "The nginx to run, for LoadBalancers of type Nginx, and, with its module for streams, if the "
+                       "Router has UDP ports for leases (default /usr/sbin/nginx)");
 }
 
 }  // namespace
 
 void add_router_flags(CLI::App& command, RouterArguments& to) {
-    command.add_option("--router", to.instance.router, "Name of the Router")->required();
+    command.add_option("--router", to.instance.router, "Name of the Router");
+    command.add_option("--loadbalancer", to.instance.load_balancer,
+                       "Or of the LoadBalancer, which must be a bareMetalLoadBalancer");
     command.add_option("--name", to.instance.name,
                        "Name of this instance, unique among all (default ROUTER-MACHINE: edge-vm1)");
-    add_places(command, "", "0.0.0.0 and [::] with the Router's spec.ports.http",
-               "0.0.0.0 and [::] with the Router's spec.ports.https", ":1936", to.instance);
+    add_places(command, "", "0.0.0.0 and [::] with spec.ports.http, or spec.listen.http of a LoadBalancer",
+               "0.0.0.0 and [::] with spec.ports.https, or spec.listen.https", ":1936", to.instance);
     command.add_option("--state-dir", to.instance.state_dir,
                        "Folder for HAProxy's files; the next start finds the running one by it (default "
-                       "$XDG_STATE_HOME/fairlead/routers/NAME)");
+                       "$XDG_STATE_HOME/fairlead/routers/NAME, balancers/NAME with --loadbalancer)");
     command.add_option("--drain", to.instance.drain,
                        "How long connections may go on after SIGTERM (default 30s); also for what a change takes away");
     command.add_option("--metrics-listen", to.metrics_listen,

@@ -82,9 +82,14 @@ Result<InstanceOptions> instance_options(const InstanceArguments& arguments, std
                                          InstanceOptions options) {
     const auto flag = [prefix](std::string_view name) { return fmt::format("{}{}", prefix, name); };
     options.router = arguments.router.value_or(options.router);
-    options.name = arguments.name.value_or(options.name.empty() ? instance_name(options.router) : options.name);
+    options.load_balancer = arguments.load_balancer.value_or(options.load_balancer);
+    const bool router = options.load_balancer.empty();
+    const auto& served = router ? options.router : options.load_balancer;
+    options.name = arguments.name.value_or(options.name.empty() ? instance_name(served) : options.name);
     options.address = arguments.address.value_or(options.address);
-    if (auto fine = check_name("--router", options.router); !fine) return fail(std::move(fine.error()));
+    if (auto fine = check_name(router ? "--router" : "--loadbalancer", served); !fine) {
+        return fail(std::move(fine.error()));
+    }
     if (auto fine = check_address(flag("address"), options.address); !fine) return fail(std::move(fine.error()));
     if (auto fine = check_name(flag("name"), options.name); !fine) return fail(std::move(fine.error()));
     if (auto done = fill_listens(options.http_listen, arguments.http_listen, flag("http-listen")); !done) {
@@ -117,8 +122,14 @@ Result<RouterOptions> router_options(const RouterArguments& arguments, const Ter
     RouterOptions options;
     InstanceOptions defaults;
     defaults.status_listen = ":1936";
-    defaults.name = arguments.instance.name.value_or(instance_name(arguments.instance.router.value_or("")));
-    defaults.state_dir = default_data_dir(terminal) / "routers" / defaults.name;
+    const auto& asked = arguments.instance;
+    if (asked.router.has_value() == asked.load_balancer.has_value()) {
+        return fail(Errc::invalid, "--router", "one of --router and --loadbalancer is needed, and only one");
+    }
+    if (asked.load_balancer && asked.load_balancer->empty()) return fail(Errc::invalid, "--loadbalancer", "is empty");
+    const auto served = asked.router ? *asked.router : *asked.load_balancer;
+    defaults.name = asked.name.value_or(instance_name(served));
+    defaults.state_dir = default_data_dir(terminal) / (asked.router ? "routers" : "balancers") / defaults.name;
     auto instance = instance_options(arguments.instance, "--", std::move(defaults));
     if (!instance) return fail(std::move(instance.error()));
     options.instance = std::move(*instance);

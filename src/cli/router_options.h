@@ -15,7 +15,8 @@ struct Terminal;
 
 // As typed; nothing = not typed.
 struct InstanceArguments {
-    std::optional<std::string> router, name, address, status_listen, state_dir, haproxy, nginx, access_log, drain;
+    std::optional<std::string> router, load_balancer, name, address, status_listen, state_dir, haproxy, nginx,
+        access_log, drain;
     std::vector<std::string> http_listen, https_listen;
 };
 

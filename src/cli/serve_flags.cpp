@@ -19,8 +19,8 @@ void add_serve_flags(CLI::App& command, ServeArguments& to) {
         ->allow_extra_args(false);
     command.add_option(
         "--roles", to.roles,
-        "What this process does: api,controllers,dns (default), or some of them, and router; api is always "
-        "one");
+        "What this process does: api,controllers,dns,balancers (default), or some of them, and router; api is "
+        "always one. balancers runs proxies for LoadBalancers whose spec.listen.address this machine has");
     command
         .add_option("--dns-listen", to.dns_listen,
                     "Address of the DNS server, UDP and TCP, repeatable; port 0 picks a free one, `none` switches it "
@@ -51,6 +51,9 @@ void add_serve_flags(CLI::App& command, ServeArguments& to) {
     command.add_flag("--ambient-credentials", to.ambient_credentials,
                      "Let zones without a Secret use this server's own cloud credentials: environment, profile file, "
                      "container, instance");
+    command.add_option("--balancers", to.balancers,
+                       "File with the providers of load balancers, and which of them makes one when a claim finds "
+                       "none (default: none is made)");
     command.add_option("--webhook-listen", to.webhook_listen,
                        "Loopback address where an external-dns on this machine finds its webhook provider, plain HTTP "
                        "without credentials, as 127.0.0.1:8888 (default: only /webhook/ of the API, with a token)");

@@ -47,6 +47,7 @@ Result<void> fill_roles(ServeOptions& options, const std::string& roles, bool& r
     bool api = false;
     options.controllers = false;
     options.dns = false;
+    options.balancers = false;
     for (const auto role : split(roles, ',')) {
         if (trim(role) == "api") {
             api = true;
@@ -54,11 +55,13 @@ Result<void> fill_roles(ServeOptions& options, const std::string& roles, bool& r
             options.controllers = true;
         } else if (trim(role) == "dns") {
             options.dns = true;
+        } else if (trim(role) == "balancers") {
+            options.balancers = true;
         } else if (trim(role) == "router") {
             router = true;
         } else {
             return fail(Errc::invalid, "--roles",
-                        fmt::format("\"{}\" is none of api, controllers, dns, router", trim(role)));
+                        fmt::format("\"{}\" is none of api, controllers, dns, balancers, router", trim(role)));
         }
     }
     if (!api) return fail(Errc::invalid, "--roles", fmt::format("\"{}\" lacks api, which every server has", roles));
@@ -163,6 +166,7 @@ Result<void> fill_publishing(ServeOptions& options, const ServeArguments& argume
     options.ambient_credentials = arguments.ambient_credentials;
     options.webhook_listen = arguments.webhook_listen.value_or("");
     options.webhook_zones = arguments.webhook_zones;
+    options.balancers_file = arguments.balancers.value_or("");
     if (arguments.zonefile_dir) {
         std::error_code ignored;
         options.zonefile_dir = std::filesystem::absolute(*arguments.zonefile_dir, ignored);
@@ -224,7 +228,8 @@ Result<void> fill_from_config(ServeArguments& arguments, std::string_view yaml) 
         {"skydns-etcd-user", &arguments.skydns.user},
         {"skydns-etcd-password-file", &arguments.skydns.password_file},
         {"nginx", &arguments.router.nginx},
-        {"webhook-listen", &arguments.webhook_listen}};
+        {"webhook-listen", &arguments.webhook_listen},
+        {"balancers", &arguments.balancers}};
     const std::map<std::string_view, std::vector<std::string>*> lists = {
         {"apply", &arguments.apply},
         {"dns-listen", &arguments.dns_listen},
@@ -279,6 +284,8 @@ Result<ServeOptions> serve_options(const ServeArguments& arguments, const Termin
     if (options.store != "embedded:" && options.store != "memory:") {
         return fail(Errc::invalid, "--store", fmt::format("\"{}\" is neither embedded: nor memory:", options.store));
     }
+    options.haproxy = arguments.router.haproxy.value_or(options.haproxy.string());
+    options.nginx = arguments.router.nginx.value_or(options.nginx.string());
     bool router = false;
     if (arguments.roles) {
         if (auto filled = fill_roles(options, *arguments.roles, router); !filled) {

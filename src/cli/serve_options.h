@@ -25,7 +25,7 @@ struct ServeArguments {
     std::optional<std::string> route_strategy;
     std::optional<std::string> token_auth_file, audit_log, receptor_namespace;
     std::optional<std::string> dns_threads, dns_version, dns_id, geoip;
-    std::optional<std::string> zonefile_dir, webhook_listen;
+    std::optional<std::string> zonefile_dir, webhook_listen, balancers;
     bool dns_pin = false, ambient_credentials = false;
     InstanceArguments router;
     std::vector<std::string> apply, dns_listen, geo_overrides, zonefile_reload, webhook_zones, resolvers,

@@ -7,6 +7,7 @@
 
 #include "base/text.h"
 #include "controller/port_figures.h"
+#include "lrp/parts.h"
 
 namespace fairlead::controller {
 
@@ -15,7 +16,7 @@ namespace {
 using lrp::PortState;
 
 constexpr std::size_t max_problem_bytes = 16 * 1024;  // of the 32 KiB that a message may have
-constexpr std::size_t named_hosts = 5;
+constexpr std::size_t listed_names = 5;
 
 struct Provider {
     std::string_view name, condition;
@@ -73,16 +74,24 @@ std::vector<std::string> notices(const LrpFacts& facts, std::string_view provide
         if (facts.desired.routes.ports[i].provider != provider || is_problem(outcome.state)) continue;
         if (!outcome.message.empty()) texts.push_back(outcome.message);
     }
-    if (provider != lrp::cf_router || facts.routes_first.empty()) return texts;
-    std::vector<std::string> hosts;
-    for (const auto& [host, routers] : facts.routes_first) {
-        if (hosts.size() == named_hosts) {
-            hosts.push_back(fmt::format("{} more", facts.routes_first.size() - named_hosts));
+    if (provider != lrp::cf_router) return texts;
+    auto limits = lrp::limits_of(facts.desired);
+    if (limits.size() > listed_names) {
+        const auto more = limits.size() - listed_names;
+        limits.resize(listed_names);
+        limits.push_back(fmt::format("and {} more such names", more));
+    }
+    texts.insert(texts.end(), limits.begin(), limits.end());
+    if (facts.routes_first.empty()) return texts;
+    std::vector<std::string> names;
+    for (const auto& [name, routers] : facts.routes_first) {
+        if (names.size() == listed_names) {
+            names.push_back(fmt::format("{} more", facts.routes_first.size() - listed_names));
             break;
         }
-        hosts.push_back(fmt::format("{} (router {})", host, join({routers.begin(), routers.end()}, ", ")));
+        names.push_back(fmt::format("{} (router {})", name, join({routers.begin(), routers.end()}, ", ")));
     }
-    texts.push_back(fmt::format("a Route has {} and goes first there", join(hosts, ", ")));
+    texts.push_back(fmt::format("a Route has {} and goes first there", join(names, ", ")));
     return texts;
 }
 

@@ -18,8 +18,8 @@ struct LrpFacts {
     const lrp::Desired& desired;
     std::int64_t generation = 0;
     const lrp::PortPlan& plan;  // of desired.routes.ports
-    // Names that a Route has on a Router which serves the LRP: there it goes first. Host -> Routers.
-    std::map<std::string, std::set<std::string>> routes_first{};
+    using Names = std::map<std::string, std::set<std::string>>;
+    Names routes_first{};  // names that a Route has on a Router which serves the LRP: there it goes first; -> Routers
 };
 
 struct LrpStory {

@@ -109,8 +109,8 @@ void LrpDns::watch_zones_and_records() {
                 // What somebody changed is mended; what has become of it, those behind it are told.
                 if (!same_generation(before, after)) want(fmt::format("{}{}", name_word, key));
                 for (const auto& process : directory_.processes(namespace_of(key), name_of(key), max_owners)) {
-                    const auto* lrp = book_.desired(process);
-                    if (lrp != nullptr) want(fmt::format("{}{}/{}", lrp_word, process.scope, lrp->name));
+                    const auto lrp = book_.desired(process);
+                    if (lrp) want(fmt::format("{}{}/{}", lrp_word, process.scope, lrp->name));
                 }
             }
         }
@@ -152,7 +152,7 @@ void LrpDns::put_actual(const store::ObjectRef& before, const store::ObjectRef& 
         auto old = read(before);
         if (old && (!news || !same(*news, *old))) book_.erase(*old);
     }
-    if (news) book_.put(std::move(*news));
+    if (news) book_.put(*news);
 }
 
 void LrpDns::begin_following() {
@@ -174,8 +174,8 @@ void LrpDns::poll() {
 }
 
 void LrpDns::refresh(const lrp::ProcessKey& process) {
-    const auto* lrp = book_.desired(process);
-    auto services = lrp == nullptr || lrp->routes.sky.empty()
+    const auto lrp = book_.desired(process);
+    auto services = !lrp || lrp->routes.sky.empty()
                         ? std::vector<skydns::Service>()
                         : skydns::services_of(*lrp, [&](std::uint16_t port) { return book_.endpoints(process, port); });
     const auto changed = directory_.put(process, std::move(services));
@@ -238,8 +238,8 @@ std::vector<resource::OwnerReference> LrpDns::owners_of(const std::string& names
     const auto processes = directory_.processes(namespace_, name, max_owners + 1);
     if (processes.size() > max_owners) return owners;
     for (const auto& process : processes) {
-        const auto* lrp = book_.desired(process);
-        if (lrp == nullptr) continue;
+        const auto lrp = book_.desired(process);
+        if (!lrp) continue;
         resource::ObjectMeta metadata;
         metadata.name = lrp->name;
         metadata.uid = lrp->uid;

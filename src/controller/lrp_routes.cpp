@@ -1,10 +1,11 @@
 #include "controller/lrp_routes.h"
 
+#include <set>
+
 #include "base/log.h"
 #include "control/conditions.h"
 #include "controller/status_json.h"
 #include "lrp/read.h"
-#include "route/admission.h"
 
 namespace fairlead::controller {
 
@@ -12,20 +13,10 @@ namespace {
 
 using resource::Condition;
 using resource::DesiredLrpStatus;
-using resource::Route;
 
 constexpr std::size_t batch = 64;  // LRPs per turn
 constexpr std::chrono::milliseconds catch_up_wait{10};
 constexpr std::chrono::seconds retry_wait{1};
-
-// The hosts that the Route is admitted with: under these a router serves it.
-std::vector<std::string> hosts_of(const Route& route) {
-    if (route.status.phase != "scheduled") return {};
-    const auto admitted = route::admitted_hosts(route.status.ingress);
-    return {admitted.begin(), admitted.end()};
-}
-
-std::string host_of(std::string_view name) { return std::string(name.substr(0, name.find('/'))); }
 
 // `wanted` in the place of our conditions; those of others stay. True if something is different.
 bool set_conditions(std::vector<Condition>& list, const std::vector<Condition>& wanted, WallTime now) {
@@ -41,17 +32,14 @@ bool set_conditions(std::vector<Condition>& list, const std::vector<Condition>& 
 
 LrpRoutes::LrpRoutes(control::Context& context)
     : context_(context),
-      routes_(context.view<Route>(resource::route_kind())),
-      routes_of_(routes_.add_index(hosts_of)),
+      first_(context, [this](const control::Key& key) { ask_for(key); }),
       feed_(context, [this] { ask_for_touched(); }) {
     feed_.lrps().add_handler([this](const store::ObjectRef& before, const store::ObjectRef& after) {
         const control::Key key((after ? after : before)->name());
         if (after) return ask_for(key);
-        by_host_.erase(key);
+        first_.put(key, nullptr);
         unsettled_.erase(key);
     });
-    routes_.informer().add_handler(
-        [this](const store::ObjectRef& before, const store::ObjectRef& after) { note_route(before, after); });
 }
 
 void LrpRoutes::ask_for(const control::Key& key) {
@@ -65,43 +53,23 @@ void LrpRoutes::ask_for_touched() {
     }
 }
 
-void LrpRoutes::note_route(const store::ObjectRef& before, const store::ObjectRef& after) {
-    const auto served = [](const store::ObjectRef& stored) -> std::pair<std::string, std::vector<std::string>> {
-        const auto route = stored ? decoded<Route>(stored) : Result<Route>(fail(Errc::not_found, ""));
-        if (!route) return {};
-        return {route->status.router, hosts_of(*route)};
-    };
-    const auto was = served(before);
-    const auto is = served(after);
-    if (was == is) return;
-    for (const auto* hosts : {&was.second, &is.second}) {
-        for (const auto& host : *hosts) {
-            for (const auto& key : by_host_.find(host)) ask_for(key);
-        }
-    }
-}
-
-std::map<std::string, std::set<std::string>> LrpRoutes::routes_first(const control::Key& key,
-                                                                     const lrp::Desired& desired) {
-    std::set<std::string> hosts;
-    for (const auto& each : desired.routes.http) {
-        for (const auto& name : each.names) hosts.insert(host_of(name));
-    }
-    by_host_.set(key, {hosts.begin(), hosts.end()});
-    std::map<std::string, std::set<std::string>> first;
+LrpFacts::Names LrpRoutes::routes_first(const control::Key& key, const lrp::Desired& desired) {
+    first_.put(key, &desired);
     std::optional<std::set<std::string>> serving;
-    for (const auto& host : hosts) {
-        for (const auto& name : routes_of_.find(host)) {
-            if (!serving) {
-                serving.emplace();
-                for (const auto* each : feed_.book().ledger().serving(desired.labels))
-                    serving->insert(each->facts.name);
-            }
-            const auto& router = routes_.get(name)->status.router;
-            if (serving->contains(router)) first[host].insert(router);
+    const auto serves = [&](const std::string& router) {
+        if (!serving) {
+            serving.emplace();
+            for (const auto* each : feed_.book().ledger().serving(desired.labels)) serving->insert(each->facts.name);
         }
+        return serving->contains(router);
+    };
+    const auto now = context_.clock().now();
+    auto lost = first_.lost(desired, serves, now);
+    if (lost.until) {
+        waiting_.add_later(key);
+        context_.enqueue_after(key, *lost.until - now);
     }
-    return first;
+    return std::move(lost.names);
 }
 
 std::optional<LrpRoutes::Draft> LrpRoutes::draft(const control::Key& key) {

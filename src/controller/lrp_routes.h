@@ -9,7 +9,6 @@
 #include <chrono>
 #include <map>
 #include <optional>
-#include <set>
 #include <string>
 #include <vector>
 
@@ -17,7 +16,7 @@
 #include "controller/key_batch.h"
 #include "controller/lrp_conditions.h"
 #include "controller/port_feed.h"
-#include "resource/kinds/route.h"
+#include "controller/routes_first.h"
 
 namespace fairlead::controller {
 
@@ -38,9 +37,8 @@ private:
 
     void ask_for(const control::Key& key);
     void ask_for_touched();
-    void note_route(const store::ObjectRef& before, const store::ObjectRef& after);
     // Names of the LRP that a Route has where the LRP is served.
-    std::map<std::string, std::set<std::string>> routes_first(const control::Key& key, const lrp::Desired& desired);
+    LrpFacts::Names routes_first(const control::Key& key, const lrp::Desired& desired);
     // What is to be written; nothing: it stands, or is given a moment.
     std::optional<Draft> draft(const control::Key& key);
     void write(std::vector<Draft> drafts);
@@ -49,9 +47,7 @@ private:
     control::Context& context_;
     KeyBatch waiting_;
     std::map<control::Key, MonotonicTime> unsettled_;  // since when
-    control::Index by_host_;                           // host -> LRPs that name it
-    control::View<resource::Route>& routes_;
-    const control::Index& routes_of_;  // host -> Routes that are bound
+    RoutesFirst first_;
     PortFeed feed_;
 };
 

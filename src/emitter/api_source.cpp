@@ -57,16 +57,17 @@ lrp::Actual identity(const lrp::Actual& actual) {
     return out;
 }
 
-bool same(const lrp::Desired& a, const lrp::Desired& b) { return a.key == b.key; }
+// One that was deleted and made again while nobody told us has another uid: the one before is gone, for the book too.
+bool same(const lrp::Desired& a, const lrp::Desired& b) { return a.key == b.key && a.tag.epoch == b.tag.epoch; }
 bool same(const lrp::Actual& a, const lrp::Actual& b) {
     return a.process == b.process && a.index == b.index && a.evacuating == b.evacuating &&
-           a.instance_guid == b.instance_guid;
+           a.instance_guid == b.instance_guid && a.tag.epoch == b.tag.epoch;
 }
 
 }  // namespace
 
-template <class T>
-void ApiSource::Shelf<T>::put(const std::string& key, const json::Value& object) {
+template <class T, class Packed>
+void ApiSource::Shelf<T, Packed>::put(const std::string& key, const json::Value& object) {
     auto read = read_(object);
     if (!read) {
         // What was known of it before counts on.
@@ -78,23 +79,26 @@ void ApiSource::Shelf<T>::put(const std::string& key, const json::Value& object)
     unreadable_.erase(key);
     orphans_.erase(key);
     const auto found = held_.find(key);
-    if (found != held_.end() && !same(found->second, *read)) source_.book_.erase(found->second);
-    held_.insert_or_assign(key, identity(*read));
+    if (found != held_.end()) {
+        const auto before = found->second.unpacked();
+        if (!same(before, *read)) source_.book_.erase(before);
+    }
+    held_.insert_or_assign(key, Packed(identity(*read)));
     source_.book_.put(std::move(*read));
 }
 
-template <class T>
-void ApiSource::Shelf<T>::erase(const std::string& key) {
+template <class T, class Packed>
+void ApiSource::Shelf<T, Packed>::erase(const std::string& key) {
     unreadable_.erase(key);
     orphans_.erase(key);
     const auto found = held_.find(key);
     if (found == held_.end()) return;
-    source_.book_.erase(found->second);
+    source_.book_.erase(found->second.unpacked());
     held_.erase(found);
 }
 
-template <class T>
-void ApiSource::Shelf<T>::keep_only(const std::set<std::string>& keys) {
+template <class T, class Packed>
+void ApiSource::Shelf<T, Packed>::keep_only(const std::set<std::string>& keys) {
     for (const auto& [key, lrp] : held_) {
         if (!keys.contains(key)) orphans_.insert(key);
     }
@@ -102,12 +106,12 @@ void ApiSource::Shelf<T>::keep_only(const std::set<std::string>& keys) {
     ++source_.figures_.passes;
 }
 
-template <class T>
-void ApiSource::Shelf<T>::expire() {
+template <class T, class Packed>
+void ApiSource::Shelf<T, Packed>::expire() {
     const auto orphans = orphans_;
     for (const auto& key : orphans) {
         if constexpr (std::is_same_v<T, lrp::Desired>) {
-            const auto& lrp = held_.at(key);
+            const auto lrp = held_.at(key).unpacked();
             if (source_.domains_.stale(lrp.key.scope, lrp.domain, source_.clock_.now())) continue;
         }
         erase(key);

@@ -21,6 +21,7 @@
 #include "cluster/list_watch.h"
 #include "emitter/source.h"
 #include "lrp/book.h"
+#include "lrp/packed.h"
 
 namespace fairlead::emitter {
 
@@ -33,14 +34,17 @@ public:
     Step step() override;
     [[nodiscard]] bool complete() const override;
     [[nodiscard]] bool current() const override;
+    // Watches bring everything in order, or break.
+    void confirm() override {}
+    [[nodiscard]] bool confirmed() const override { return true; }
     [[nodiscard]] std::string problem() const override;
     // Watches bring everything in order: what is not known yet is on its way.
     void resync() override {}
     [[nodiscard]] SourceFigures figures() const override;
 
 private:
-    // Of an LRP in the book: what it takes to take it out again.
-    template <class T>
+    // Of each LRP in the book what it takes to take it out again.
+    template <class T, class Packed>
     class Shelf final : public cluster::Sink {
     public:
         Shelf(ApiSource& source, Result<T> (*read)(const json::Value&)) : source_(source), read_(read) {}
@@ -53,9 +57,9 @@ private:
     private:
         ApiSource& source_;
         Result<T> (*read_)(const json::Value&);
-        std::map<std::string, T> held_;     // identities, without routes and ports
-        std::set<std::string> orphans_;     // of `held_`: no longer there, but their domain is not fresh
-        std::set<std::string> unreadable_;  // told already
+        std::map<std::string, Packed> held_;  // identities, without routes and ports
+        std::set<std::string> orphans_;       // of `held_`: no longer there, but their domain is not fresh
+        std::set<std::string> unreadable_;    // told already
         friend class ApiSource;
     };
     class Domains final : public cluster::Sink {
@@ -82,8 +86,8 @@ private:
     MonotonicTime began_;
     SourceFigures figures_;
     Domains domains_;
-    Shelf<lrp::Desired> desired_;
-    Shelf<lrp::Actual> actual_;
+    Shelf<lrp::Desired, lrp::PackedDesired> desired_;
+    Shelf<lrp::Actual, lrp::PackedActual> actual_;
     enum Topics { of_domains, of_desired, of_actual, topic_count };
     std::array<cluster::ListWatch, topic_count> topics_;  // last: their calls end before anything else
 };

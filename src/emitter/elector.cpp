@@ -24,6 +24,26 @@ json::Value object_of(const resource::Lease& lease) {
     return object;
 }
 
+bool is_marked(const json::Value& lease) {
+    const auto* annotations = json::find(lease, "metadata.annotations");
+    const auto* map = annotations != nullptr ? annotations->if_object() : nullptr;
+    const auto* mark = map != nullptr ? map->if_contains(offered_annotation) : nullptr;
+    return mark != nullptr && mark->is_string() && json::view(mark->get_string()) == "true";
+}
+
+void mark(json::Value& lease, bool offered) {
+    if (offered == is_marked(lease)) return;
+    json::Object annotations;
+    if (const auto* had = json::find(lease, "metadata.annotations"); had != nullptr && had->is_object())
+        annotations = had->get_object();
+    if (offered) {
+        annotations[offered_annotation] = "true";
+    } else {
+        annotations.erase(offered_annotation);
+    }
+    json::set_at(lease, "metadata.annotations", std::move(annotations));
+}
+
 }  // namespace
 
 struct Elector::Inbox {
@@ -71,6 +91,16 @@ Standing Elector::standing() const {
     return clock_.monotonic() < heard_ + options_.doubt ? Standing::follows : Standing::unsure;
 }
 
+void Elector::in_step(bool is) {
+    if (is) {
+        astray_.reset();
+    } else if (!astray_) {
+        astray_ = clock_.monotonic();
+    }
+}
+
+bool Elector::offers() const { return astray_ && clock_.monotonic() >= *astray_ + options_.patience; }
+
 bool Elector::release() {
     if (!std::exchange(releasing_, true)) {
         released_ = !leading();
@@ -117,6 +147,7 @@ void Elector::ask(Asked what) {
         return;
     }
     cluster::Sending sending;
+    offering_ = false;
     if (what == Asked::make) {
         sending.path = leases_path(options_.space);
         sending.body = json::serialize(object_of(
@@ -132,6 +163,8 @@ void Elector::ask(Asked what) {
         } else {
             resource::encode_onto(resource::claimed(*lease, options_.identity, options_.duration, clock_.now()),
                                   *object);
+            offering_ = offers();
+            mark(*object, offering_);
         }
         sending.body = json::serialize(*object);
     }
@@ -180,7 +213,8 @@ void Elector::take_look(const Result<std::string>& answer) {
         seen_ = *answer;
         return ask(Asked::give);
     }
-    if (!term_.free_for(options_.identity, clock_.monotonic())) {
+    const bool offered = !astray_ && is_marked(*object);
+    if (!offered && !term_.free_for(options_.identity, clock_.monotonic())) {
         until_.reset();
         return wait(true);
     }
@@ -205,7 +239,12 @@ void Elector::take_write(const Result<std::string>& answer) {
     problem_.clear();
     heard_ = clock_.monotonic();
     term_.observe(*object, *lease, options_.duration, heard_);
-    until_ = round_ + renew_within();
+    if (offering_ != std::exchange(offered_, offering_)) {
+        log_.info(offering_ ? "the lease is offered to an emitter that is in step" : "the lease is offered no longer",
+                  {{"lease", options_.space + "/" + options_.name}});
+    }
+    until_.reset();
+    if (!offering_) until_ = round_ + renew_within();
     wait(false);
 }
 

@@ -3,6 +3,10 @@
 // its duration, a leader stops `renew_within` after it began its last successful renewal, which is before that. A state
 // machine without threads of its own; used by Emitter.
 //
+// A holder that has been out of step with what it tells of for `patience` offers the lease: it renews it with a mark,
+// no longer leads by it, and goes on registering. Who is in step takes an offered lease at once; if nobody is, it stays
+// where it is. A holder that is back in step takes the mark away. The version of the Lease decides between the two.
+//
 // Threads: callbacks of the link only set aside what they bring; everything else on the caller's of step().
 #pragma once
 
@@ -11,6 +15,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "base/clock.h"
 #include "base/fwd.h"
@@ -30,13 +35,18 @@ struct ElectorOptions {
     // Routers drop what was not registered for 120 s, so that a standby whose API is away comes in time if the active
     // one died meanwhile.
     std::chrono::seconds doubt{60};
+    // Out of step before the lease is offered. A source that restarts is back in less; what comes up meanwhile waits.
+    std::chrono::seconds patience{30};
 };
+
+// On a Lease, "true": whoever is in step may take it.
+inline constexpr std::string_view offered_annotation = "fairlead.dev/offered";
 
 enum class Standing {
     leads,
     follows,  // another one leads
-    // Nobody can say: we led last, or have not heard of the lease for `doubt`. Who goes on registering then does no
-    // harm, and keeps what lives alive; what is gone is for a leader to say.
+    // Nobody can say: we led last, have offered the lease, or have not heard of it for `doubt`. Who goes on registering
+    // then does no harm, and keeps what lives alive; what is gone is for a leader to say.
     unsure,
 };
 
@@ -49,6 +59,8 @@ public:
     Elector& operator=(const Elector&) = delete;
 
     Step step();
+    // Whether we know what is there now. To be said before step(); until it is said, we do.
+    void in_step(bool is);
     [[nodiscard]] bool leading() const;
     [[nodiscard]] Standing standing() const;
     // Gives the lease back with the next step; it is not taken again. True: it is done, or there is nothing to give.
@@ -73,6 +85,8 @@ private:
         return std::chrono::milliseconds(options_.duration) * 2 / 3;
     }
     [[nodiscard]] std::string path() const;
+    // We have been out of step for too long.
+    [[nodiscard]] bool offers() const;
 
     ElectorOptions options_;
     cluster::Link& link_;
@@ -87,8 +101,11 @@ private:
     MonotonicTime due_;
     std::string seen_;  // the Lease as it was read
     resource::LeaseTerm term_;
-    std::optional<MonotonicTime> until_;  // we lead
-    MonotonicTime heard_;                 // of the lease
+    std::optional<MonotonicTime> until_;   // we lead
+    MonotonicTime heard_;                  // of the lease
+    std::optional<MonotonicTime> astray_;  // since when we are out of step
+    bool offering_ = false;                // what is being written is marked
+    bool offered_ = false;                 // what we wrote last is
     bool releasing_ = false, released_ = false;
     std::string problem_;
     std::unique_ptr<cluster::Call> call_;  // last: silenced before anything else goes

@@ -14,6 +14,8 @@
 
 namespace fairlead::emitter {
 
+using proxy::gorouter::Activity;
+
 namespace {
 
 struct Gauges {
@@ -38,6 +40,23 @@ struct Gauges {
     Counter passes, failed_passes, events, changes;
 };
 
+Activity activity_of(Duty duty) {
+    switch (duty) {
+        case Duty::waits:
+        case Duty::standby:
+            return Activity::none;
+        case Duty::settles:
+            return Activity::withdrawals;
+        case Duty::registers:
+        case Duty::leads:
+            return Activity::all;
+    }
+    return Activity::none;
+}
+
+// Long enough for every withdrawal to be repeated once.
+constexpr std::chrono::seconds settle_for{60};
+
 void sooner(Step& step, const Step& other) {
     step.more = step.more || other.more;
     if (other.due && (!step.due || *other.due < *step.due)) step.due = other.due;
@@ -53,6 +72,8 @@ std::string_view name_of(Duty duty) {
             return "standby";
         case Duty::registers:
             return "registers";
+        case Duty::settles:
+            return "settles";
         case Duty::leads:
             return "leads";
     }
@@ -68,6 +89,9 @@ struct Emitter::Impl {
 
     Step step();
     void emit();
+    void elect(Step& step);
+    void note_leader(Standing standing);
+    void settle(Step& step);
     [[nodiscard]] Duty decide() const;
     void follow(Duty now);
     void publish();
@@ -77,6 +101,12 @@ struct Emitter::Impl {
     Gauges gauges;
     SourceFigures counted;  // by the metrics
     bool started = false;
+    bool led = false;    // nobody else has since
+    std::string leader;  // of whom we heard last
+    // What nobody else may know to be gone: it was registered by us when we could not tell, or by who led before.
+    bool owes = false;
+    bool settling = false;                 // asked to be sure of what is there, to withdraw that
+    std::optional<MonotonicTime> settled;  // when that will have been repeated
     std::uint64_t version = 0;
 
     mutable std::mutex mutex;  // of what other threads ask for
@@ -89,11 +119,8 @@ void Emitter::Impl::emit() {
     const auto names = front.update(parts.book, parts.book.take_touched());
     if (started && names.empty()) return;
     gauges.changes.add(static_cast<double>(names.size()));
-    auto change = lrp::as_change(front, parts.book, names);
-    if (started) return parts.publisher.change(std::move(change), ++version);
-    traffic::RoutingTable table;
-    traffic::apply(table, change);
-    parts.publisher.reset(std::move(table), ++version);
+    if (started) return parts.publisher.change(lrp::as_change(front, parts.book, names), ++version);
+    parts.publisher.reset(lrp::as_table(front, parts.book, names), ++version);
     started = true;
     parts.log.info(
         "everything is read",
@@ -106,9 +133,9 @@ Duty Emitter::Impl::decide() const {
     switch (standing) {
         case Standing::leads:
             // What is not followed now may have come back: a leader that hears nothing withdraws nothing.
-            return parts.source.current() ? Duty::leads : Duty::registers;
+            return parts.source.current() && parts.source.confirmed() ? Duty::leads : Duty::registers;
         case Standing::follows:
-            return Duty::standby;
+            return settled ? Duty::settles : Duty::standby;
         case Standing::unsure:
             return Duty::registers;
     }
@@ -118,10 +145,12 @@ Duty Emitter::Impl::decide() const {
 void Emitter::Impl::follow(Duty now) {
     if (now == duty) return;
     // A standby takes note of what is gone like a leader, and says nothing; one that cannot be sure keeps it for later.
-    const bool active = now == Duty::leads || now == Duty::registers;
-    if (!active) parts.publisher.active(false);
+    const auto activity = activity_of(now);
+    if (now == Duty::registers) owes = true;
+    if (now == Duty::leads) owes = false;
+    if (activity == Activity::none) parts.publisher.active(activity);
     parts.publisher.withdraw(now != Duty::registers);
-    if (active) parts.publisher.active(true);
+    if (activity != Activity::none) parts.publisher.active(activity);
     parts.log.info("emitter's duty", {{"is", name_of(now)},
                                       {"was", name_of(duty)},
                                       {"leader", parts.elector != nullptr ? parts.elector->holder() : "this one"}});
@@ -142,7 +171,7 @@ void Emitter::Impl::publish() {
     gauges.pass_seconds.set(figures.pass_seconds);
     gauges.current.set(parts.source.current() ? 1 : 0);
     gauges.leader.set(duty == Duty::leads ? 1 : 0);
-    gauges.registering.set(duty == Duty::leads || duty == Duty::registers ? 1 : 0);
+    gauges.registering.set(activity_of(duty) == Activity::all ? 1 : 0);
     const auto progress = parts.publisher.progress();
     std::string problem = parts.source.problem();
     if (!started && problem.empty()) problem = "reading the LRPs";
@@ -154,6 +183,59 @@ void Emitter::Impl::publish() {
     why = std::move(problem);
 }
 
+void Emitter::Impl::elect(Step& step) {
+    bool leave = false;
+    {
+        const std::lock_guard lock(mutex);
+        leave = leaving;
+    }
+    if (leave && parts.elector->release()) {
+        const std::lock_guard lock(mutex);
+        left = true;
+    }
+    // Who has nothing to say yet does not stand: it would keep one that does from saying it.
+    if (!started) return;
+    parts.elector->in_step(parts.source.current());
+    sooner(step, parts.elector->step());
+    const auto standing = parts.elector->standing();
+    if (standing == Standing::follows) led = false;
+    note_leader(standing);
+    bool sure = true;
+    // The one before may have heard of what we have not: what it registered is not withdrawn by what we heard alone.
+    if (standing == Standing::leads) sure = std::exchange(led, true);
+    // Nor what the one that leads has registered.
+    const bool settles = standing == Standing::follows && owes && parts.source.current();
+    if (std::exchange(settling, settles) != settles && settles) sure = false;
+    if (!sure) {
+        parts.source.confirm();
+        sooner(step, parts.source.step());
+    }
+    settle(step);
+}
+
+// One that comes to lead may have started after something went that the one before had registered.
+void Emitter::Impl::note_leader(Standing standing) {
+    const auto& holder = parts.elector->holder();
+    if (holder.empty() || holder == leader) return;
+    if (standing == Standing::follows && !leader.empty()) owes = true;
+    leader = holder;
+}
+
+void Emitter::Impl::settle(Step& step) {
+    if (!settling || !parts.source.confirmed()) {
+        settled.reset();
+        return;
+    }
+    const auto now = parts.clock.monotonic();
+    if (!settled || !parts.publisher.progress().up) settled = now + settle_for;
+    if (now >= *settled) {
+        owes = settling = false;
+        settled.reset();
+        return;
+    }
+    sooner(step, {.more = false, .due = *settled});
+}
+
 Step Emitter::Impl::step() {
     auto step = parts.source.step();
     if (parts.source.complete()) emit();
@@ -161,19 +243,7 @@ Step Emitter::Impl::step() {
         parts.source.resync();
         sooner(step, parts.source.step());
     }
-    if (parts.elector != nullptr) {
-        bool leave = false;
-        {
-            const std::lock_guard lock(mutex);
-            leave = leaving;
-        }
-        if (leave && parts.elector->release()) {
-            const std::lock_guard lock(mutex);
-            left = true;
-        }
-        // Who has nothing to say yet does not stand: it would keep one that does from saying it.
-        if (started) sooner(step, parts.elector->step());
-    }
+    if (parts.elector != nullptr) elect(step);
     follow(decide());
     publish();
     return step;

@@ -38,6 +38,7 @@ enum class Duty {
     waits,      // it has not read everything yet
     standby,    // follows, and says nothing
     registers,  // says what lives, and of nothing that it is gone
+    settles,    // another leads, and may not know of what has gone since the one before: withdraws that, and no more
     leads,
 };
 std::string_view name_of(Duty duty);

@@ -23,6 +23,8 @@ public:
     Step step() override;
     [[nodiscard]] bool complete() const override { return sync_.complete(); }
     [[nodiscard]] bool current() const override { return sync_.current(); }
+    void confirm() override { sync_.confirm(clock_.monotonic()); }
+    [[nodiscard]] bool confirmed() const override { return sync_.confirmed(); }
     [[nodiscard]] std::string problem() const override { return sync_.problem(); }
     void resync() override { sync_.resync(clock_.monotonic()); }
     [[nodiscard]] SourceFigures figures() const override { return sync_.figures(); }

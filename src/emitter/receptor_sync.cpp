@@ -63,6 +63,11 @@ void ReceptorSync::pass_at(MonotonicTime time) {
 
 void ReceptorSync::resync(MonotonicTime now) { pass_at(std::max(now, last_pass_ + options_.min_gap)); }
 
+void ReceptorSync::confirm(MonotonicTime now) {
+    confirming_ = now;
+    pass_at(now);
+}
+
 ReceptorSync::Wanted ReceptorSync::step(MonotonicTime now) {
     Wanted wanted;
     if (pass_ && now >= pass_->began + options_.answer_within) {
@@ -113,16 +118,19 @@ void ReceptorSync::answered(std::uint64_t number, Result<std::string> body, Mono
         end_pass(now);
 }
 
-Result<lrp::Snapshot> ReceptorSync::read_snapshot() const {
+// Each answer goes as soon as it is read: the texts of 250,000 LRPs take as much memory as all that is kept of them.
+Result<lrp::Snapshot> ReceptorSync::read_snapshot() {
     lrp::Snapshot snapshot;
     auto desired = read_list<lrp::Desired>(*pass_->answers[ReceptorPass::of_desired], lrp::desired_of_receptor,
                                            "desired LRPs", log_);
     if (!desired) return fail(Errc::invalid, std::string(parts[ReceptorPass::of_desired]), desired.error().text());
     snapshot.desired = std::move(*desired);
+    pass_->answers[ReceptorPass::of_desired] = std::string();
     auto actual =
         read_list<lrp::Actual>(*pass_->answers[ReceptorPass::of_actual], lrp::actual_of_receptor, "actual LRPs", log_);
     if (!actual) return fail(Errc::invalid, std::string(parts[ReceptorPass::of_actual]), actual.error().text());
     snapshot.actual = std::move(*actual);
+    pass_->answers[ReceptorPass::of_actual] = std::string();
     const auto domains = json::parse(*pass_->answers[ReceptorPass::of_domains]);
     const auto* list = domains ? domains->if_array() : nullptr;
     if (list == nullptr) return fail(Errc::invalid, std::string(parts[ReceptorPass::of_domains]), "is no JSON array");
@@ -138,7 +146,8 @@ void ReceptorSync::end_pass(MonotonicTime now) {
     figures_.pass_seconds = std::chrono::duration<double>(now - pass_->began).count();
     ++figures_.passes;
     if (stream_ == Stream::open && pass_->stream == stream_call_) passed_since_open_ = true;
-    // A break while the pass ran has asked for another one already.
+    if (confirming_ && pass_->began >= *confirming_) confirming_.reset();
+    // A break while the pass ran, or who wants to be sure, has asked for another one already.
     pass_.reset();
     book_.end_pass(std::move(*snapshot));
     if (!pass_problem_.empty()) log_.info("receptor is read again");
@@ -232,9 +241,9 @@ Result<bool> ReceptorSync::apply(const SseEvent& event) {
         if (!lrp) return fail(lrp.error());
         removed ? book_.erase(*lrp) : book_.put(std::move(*lrp));
     } else {
-        auto lrp = lrp::actual_of_receptor(*record);
+        const auto lrp = lrp::actual_of_receptor(*record);
         if (!lrp) return fail(lrp.error());
-        removed ? book_.erase(*lrp) : book_.put(std::move(*lrp));
+        removed ? book_.erase(*lrp) : book_.put(*lrp);
     }
     return true;
 }

@@ -69,6 +69,9 @@ public:
     void stream_bytes(std::uint64_t number, std::string_view bytes, MonotonicTime now);
     void stream_ended(std::uint64_t number, const Error& why, MonotonicTime now);
     void resync(MonotonicTime now);
+    // Reads everything now; confirmed() when a pass that began from here on has ended well.
+    void confirm(MonotonicTime now);
+    [[nodiscard]] bool confirmed() const { return !confirming_; }
 
     [[nodiscard]] bool complete() const { return complete_; }
     [[nodiscard]] bool current() const;
@@ -82,7 +85,7 @@ private:
     void begin_pass(MonotonicTime now, Wanted& wanted);
     void end_pass(MonotonicTime now);
     void fail_pass(const Error& why, MonotonicTime now);
-    Result<lrp::Snapshot> read_snapshot() const;
+    Result<lrp::Snapshot> read_snapshot();
     void take_event(const SseEvent& event, MonotonicTime now);
     Result<bool> apply(const SseEvent& event);
     void pass_at(MonotonicTime time);
@@ -107,6 +110,7 @@ private:
     MonotonicTime last_pass_{};              // when it ended
     int pass_failures_ = 0;
     bool complete_ = false, passed_since_open_ = false;
+    std::optional<MonotonicTime> confirming_;  // since when
     std::string pass_problem_;
     SourceFigures figures_;
 };

@@ -29,6 +29,10 @@ public:
     // The book says what is there, but for the time that news take: somebody tells us of changes now. Only then can
     // something be called gone.
     [[nodiscard]] virtual bool current() const = 0;
+    // Asks for certainty: what was heard may lack what was lost on the way. False until everything has been read again
+    // since; a source that loses nothing without a word is always sure.
+    virtual void confirm() = 0;
+    [[nodiscard]] virtual bool confirmed() const = 0;
     // Why something cannot be read now, for people; empty: all is well.
     [[nodiscard]] virtual std::string problem() const = 0;
     // Something came that only reading everything can explain.

@@ -8,6 +8,7 @@
 #include "base/id_table.h"
 #include "lrp/dispute.h"
 #include "lrp/instances.h"
+#include "lrp/packed.h"
 #include "lrp/removed.h"
 
 namespace fairlead::lrp {
@@ -23,22 +24,21 @@ std::uint32_t hash_of(const ProcessKey& key) {
 }
 
 // Whether they are versions of one thing, so that their numbers can be compared.
-bool same_epoch(const Tag& a, const Tag& b) { return a.epoch.empty() || b.epoch.empty() || a.epoch == b.epoch; }
+bool same_epoch(std::string_view a, std::string_view b) { return a.empty() || b.empty() || a == b; }
 
-bool same_but_tag(const Desired& a, Desired& b) {
-    auto tag = std::exchange(b.tag, a.tag);
-    const bool same = a == b;
-    b.tag = std::move(tag);
-    return same;
+PackedDesired only_key(const ProcessKey& key) {
+    Desired unknown;
+    unknown.key = key;
+    return PackedDesired(unknown);
 }
 
 }  // namespace
 
 struct Book::Impl {
     struct Process {
-        std::unique_ptr<Desired> desired;  // what counts; only the key while none is known; null: a free place
-        std::vector<Desired> rivals;       // all of them when it is not known which one is over, else none
-        std::uint32_t round = 0;           // when an event spoke of it last
+        PackedDesired desired;        // what counts; only the key while none is known
+        std::vector<Desired> rivals;  // all of them when it is not known which one is over, else none
+        std::uint32_t round = 0;      // when an event spoke of it last
         bool known = false, touched = false;
         bool seen = false;      // in this snapshot
         bool retained = false;  // missing from the last snapshot, its domain not fresh
@@ -65,11 +65,12 @@ struct Book::Impl {
     [[nodiscard]] ProcessId find(const ProcessKey& key) const;
     ProcessId make(const ProcessKey& key);
     void touch(ProcessId id);
-    void set(ProcessId id, Desired desired);
+    void set(ProcessId id, const Desired& desired);
     void drop(ProcessId id);
     void retain(ProcessId id, bool yes);
 
-    void note(Event event);
+    template <class Lrp>
+    void note(const Lrp& lrp, bool gone);
     void apply(Desired desired);
     void apply(const Actual& actual);
     void remove(const Desired& desired);
@@ -88,7 +89,7 @@ Book& Book::operator=(Book&&) noexcept = default;
 ProcessId Book::Impl::find(const ProcessKey& key) const {
     auto found = no_id;
     by_key.for_each(hash_of(key), [&](ProcessId id) {
-        if (processes[id].desired->key == key) found = id;
+        if (processes[id].desired.is(key)) found = id;
         return found == no_id;
     });
     return found;
@@ -105,8 +106,7 @@ ProcessId Book::Impl::make(const ProcessKey& key) {
         free.pop_back();
     }
     processes[id] = {};
-    processes[id].desired = std::make_unique<Desired>();
-    processes[id].desired->key = key;
+    processes[id].desired = only_key(key);
     by_key.insert(hash_of(key), id);
     return id;
 }
@@ -120,20 +120,19 @@ void Book::Impl::retain(ProcessId id, bool yes) {
     if (std::exchange(processes[id].retained, yes) != yes) yes ? ++retained : --retained;
 }
 
-void Book::Impl::set(ProcessId id, Desired desired) {
+void Book::Impl::set(ProcessId id, const Desired& desired) {
     auto& process = processes[id];
+    PackedDesired news(desired);
     if (!process.known) ++known;
-    if (!process.known || !same_but_tag(*process.desired, desired)) touch(id);
+    if (!process.known || !process.desired.same_but_tag(news)) touch(id);
     process.known = true;
-    *process.desired = std::move(desired);
+    process.desired = std::move(news);
 }
 
 void Book::Impl::drop(ProcessId id) {
     auto& process = processes[id];
     if (!process.known) return;
-    Desired unknown;
-    unknown.key = std::move(process.desired->key);
-    *process.desired = std::move(unknown);
+    process.desired = only_key(process.desired.head().key());
     process.known = false;
     process.rivals.clear();
     retain(id, false);
@@ -144,9 +143,9 @@ void Book::Impl::drop(ProcessId id) {
 void Book::Impl::dispute(ProcessId id, Desired desired) {
     auto& process = processes[id];
     auto& rivals = process.rivals;
-    if (rivals.empty()) rivals.push_back(*process.desired);
+    if (rivals.empty()) rivals.push_back(process.desired.unpacked());
     const auto same = std::find_if(rivals.begin(), rivals.end(),
-                                   [&](const Desired& each) { return same_epoch(each.tag, desired.tag); });
+                                   [&](const Desired& each) { return same_epoch(each.tag.epoch, desired.tag.epoch); });
     if (same == rivals.end()) {
         if (rivals.size() == max_rivals) rivals.erase(rivals.begin());
         rivals.push_back(std::move(desired));
@@ -164,7 +163,7 @@ void Book::Impl::settle(ProcessId id) {
     } else if (auto left = std::exchange(rivals, {}); left.empty()) {
         drop(id);
     } else {
-        set(id, std::move(left.front()));
+        set(id, left.front());
     }
 }
 
@@ -173,17 +172,18 @@ void Book::Impl::apply(Desired desired) {
     const auto id = make(desired.key);
     auto& process = processes[id];
     if (process.known) {
+        const auto held = process.desired.head();
         if (desired.tag.epoch.empty()) process.rivals.clear();
-        if (!process.rivals.empty() || !same_epoch(process.desired->tag, desired.tag)) {
+        if (!process.rivals.empty() || !same_epoch(held.epoch, desired.tag.epoch)) {
             process.round = round;
             dispute(id, std::move(desired));
             return;
         }
-        if (!succeeded_by(process.desired->tag, desired.tag)) return;
+        if (!succeeded_by(held.tag(), desired.tag)) return;
     }
     process.round = round;
     retain(id, false);
-    set(id, std::move(desired));
+    set(id, desired);
 }
 
 void Book::Impl::remove(const Desired& desired) {
@@ -192,23 +192,26 @@ void Book::Impl::remove(const Desired& desired) {
     const auto id = find(desired.key);
     if (id == no_id || !processes[id].known) return;
     auto& process = processes[id];
-    const auto over = [&](const Desired& held) {
-        if (held.tag.epoch.empty() || desired.tag.epoch.empty()) return true;
-        return held.tag.epoch == desired.tag.epoch && held.tag.index <= desired.tag.index;
+    const auto over = [&](std::string_view epoch, std::int64_t version) {
+        if (epoch.empty() || desired.tag.epoch.empty()) return true;
+        return epoch == desired.tag.epoch && version <= desired.tag.index;
     };
+    const auto held = process.desired.head();
     if (process.rivals.empty()) {
-        if (over(*process.desired)) {
+        if (over(held.epoch, held.version)) {
             drop(id);
-        } else if (!heard && !same_epoch(process.desired->tag, desired.tag)) {
+        } else if (!heard && !same_epoch(held.epoch, desired.tag.epoch)) {
             wants = true;  // late news of one before, or the end of one that we have never heard of
         }
         return;
     }
     // That one is over does not tell which of the others counts: an index that is served stays until a pass does.
-    const auto count = process.desired->instances;
-    std::erase_if(process.rivals, over);
+    const auto count = held.instances;
+    std::erase_if(process.rivals, [&](const Desired& each) { return over(each.tag.epoch, each.tag.index); });
     settle(id);
-    process.desired->instances = std::max(process.desired->instances, count);
+    auto left = process.desired.unpacked();
+    left.instances = std::max(left.instances, count);
+    process.desired = PackedDesired(left);
     wants = true;
 }
 
@@ -225,32 +228,33 @@ void Book::Impl::remove(const Actual& actual) {
     if (const auto id = find(actual.process); id != no_id) instances.erase(id, actual);
 }
 
-void Book::Impl::note(Event event) {
+template <class Lrp>
+void Book::Impl::note(const Lrp& lrp, bool gone) {
     if (!in_pass) return;
     if (log.size() < max_log) {
-        log.push_back(std::move(event));
+        log.push_back({lrp, gone});
     } else {
         overflown = true;
     }
 }
 
 void Book::put(Desired desired) {
-    impl_->note({desired, false});
+    impl_->note(desired, false);
     impl_->apply(std::move(desired));
 }
 
 void Book::erase(const Desired& desired) {
-    impl_->note({desired, true});
+    impl_->note(desired, true);
     impl_->remove(desired);
 }
 
-void Book::put(Actual actual) {
+void Book::put(const Actual& actual) {
+    impl_->note(actual, false);
     impl_->apply(actual);
-    impl_->note({std::move(actual), false});
 }
 
 void Book::erase(const Actual& actual) {
-    impl_->note({actual, true});
+    impl_->note(actual, true);
     impl_->remove(actual);
 }
 
@@ -275,15 +279,18 @@ void Book::Impl::adopt(Desired desired) {
     }
     process.seen = true;
     retain(id, false);
-    const auto newer = [&](const Desired& held) {
-        return held.tag.epoch == desired.tag.epoch && held.tag.index > desired.tag.index && process.round + 1 >= round;
+    const auto newer = [&](std::string_view epoch, std::int64_t version) {
+        return epoch == desired.tag.epoch && version > desired.tag.index && process.round + 1 >= round;
     };
-    if (process.known && process.rivals.empty() && newer(*process.desired)) return;
+    if (process.known && process.rivals.empty()) {
+        const auto held = process.desired.head();
+        if (newer(held.epoch, held.version)) return;
+    }
     for (auto& rival : process.rivals) {
-        if (newer(rival)) desired = std::move(rival);
+        if (newer(rival.tag.epoch, rival.tag.index)) desired = std::move(rival);
     }
     process.rivals.clear();
-    set(id, std::move(desired));
+    set(id, desired);
 }
 
 void Book::Impl::take(Snapshot snapshot) {
@@ -293,7 +300,7 @@ void Book::Impl::take(Snapshot snapshot) {
     for (ProcessId id = 0; id < processes.size(); ++id) {
         const auto& process = processes[id];
         if (process.seen || !process.known) continue;
-        if (fresh_domains.contains(process.desired->domain)) {
+        if (fresh_domains.contains(std::string(process.desired.head().domain))) {
             drop(id);
         } else {
             retain(id, true);
@@ -328,28 +335,25 @@ void Book::set_fresh_domains(std::set<std::string> domains) {
     if (impl.retained == 0) return;
     impl.wants =
         impl.wants || std::any_of(impl.processes.begin(), impl.processes.end(), [&](const Impl::Process& each) {
-            return each.retained && impl.fresh_domains.contains(each.desired->domain);
+            return each.retained && impl.fresh_domains.contains(std::string(each.desired.head().domain));
         });
 }
 
-std::set<ProcessKey> Book::take_touched() {
+std::vector<ProcessKey> Book::take_touched() {
     auto& impl = *impl_;
     for (const auto id : impl.instances.take_touched()) impl.touch(id);
     auto ids = std::exchange(impl.touched, {});
-    const auto key = [&](ProcessId id) -> ProcessKey& { return impl.processes[id].desired->key; };
-    // A set made in order takes linear time.
-    std::sort(ids.begin(), ids.end(), [&](ProcessId a, ProcessId b) { return key(a) < key(b); });
-    std::set<ProcessKey> keys;
+    // As they lie in memory: who asks for each of hundreds of thousands goes from one to the next.
+    std::sort(ids.begin(), ids.end());
+    std::vector<ProcessKey> keys;
+    keys.reserve(ids.size());
     for (const auto id : ids) {
         auto& process = impl.processes[id];
         process.touched = false;
-        if (process.known || !impl.instances.empty(id)) {
-            keys.insert(keys.end(), key(id));
-            continue;
-        }
-        impl.by_key.erase(hash_of(key(id)), id);
-        keys.insert(keys.end(), std::move(key(id)));
-        process.desired.reset();
+        const auto& key = keys.emplace_back(process.desired.head().key());
+        if (process.known || !impl.instances.empty(id)) continue;
+        impl.by_key.erase(hash_of(key), id);
+        process.desired = {};
         impl.free.push_back(id);
     }
     return keys;
@@ -357,16 +361,22 @@ std::set<ProcessKey> Book::take_touched() {
 
 bool Book::wants_pass() const { return impl_->wants; }
 
-const Desired* Book::desired(const ProcessKey& process) const {
+bool Book::knows(const ProcessKey& process) const {
     const auto id = impl_->find(process);
-    return id == no_id || !impl_->processes[id].known ? nullptr : impl_->processes[id].desired.get();
+    return id != no_id && impl_->processes[id].known;
+}
+
+std::optional<Desired> Book::desired(const ProcessKey& process) const {
+    const auto id = impl_->find(process);
+    if (id == no_id || !impl_->processes[id].known) return std::nullopt;
+    return impl_->processes[id].desired.unpacked();
 }
 
 std::vector<Endpoint> Book::endpoints(const ProcessKey& process, std::uint16_t container_port) const {
     const auto id = impl_->find(process);
     if (id == no_id) return {};
     const auto& known = impl_->processes[id];
-    const auto count = known.known ? known.desired->instances : std::numeric_limits<std::int32_t>::max();
+    const auto count = known.known ? known.desired.head().instances : std::numeric_limits<std::int32_t>::max();
     return impl_->instances.endpoints(id, count, container_port);
 }
 

@@ -46,7 +46,7 @@ public:
     // News. Older ones than what is held change nothing.
     void put(Desired desired);
     void erase(const Desired& desired);  // by key and tag
-    void put(Actual actual);
+    void put(const Actual& actual);
     void erase(const Actual& actual);  // by process, index, evacuating, instance_guid and tag
 
     void begin_pass();
@@ -55,14 +55,16 @@ public:
     // brings its own. A process that was kept because its domain was not fresh then makes wants_pass().
     void set_fresh_domains(std::set<std::string> domains);
 
-    // Processes whose routes or endpoints may have changed since the last call, each once.
-    std::set<ProcessKey> take_touched();
+    // Processes whose routes or endpoints may have changed since the last call, each once, in the order in which they
+    // became known.
+    std::vector<ProcessKey> take_touched();
     // Something came that only a pass can explain: an instance of a process that is not known, another epoch of what is
     // held and was not removed; or a pass has failed that was wanted.
     [[nodiscard]] bool wants_pass() const;
 
-    // Null if it is not known. Valid until the next change of the book.
-    [[nodiscard]] const Desired* desired(const ProcessKey& process) const;
+    [[nodiscard]] bool knows(const ProcessKey& process) const;
+    // Made anew from a smaller form at each call. Nothing if it is not known.
+    [[nodiscard]] std::optional<Desired> desired(const ProcessKey& process) const;
     // Running, below the desired count, one per index (which came last; of twins the ordinary one); an address that
     // another process has taken over since (by `since` of the instances) is its alone. In order of index.
     [[nodiscard]] std::vector<Endpoint> endpoints(const ProcessKey& process, std::uint16_t container_port) const;

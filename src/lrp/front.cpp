@@ -49,8 +49,8 @@ std::uint64_t digest_of(const Desired& desired) {
     Digest digest;
     digest.add(desired.app).add(desired.name);
     for (const auto& route : desired.routes.http) {
-        digest.add(route.port).add((route.to_instances ? 1U : 0U) | (route.ssl ? 2U : 0U));
-        digest.add(route.route_service).add(route.options).add(route.names.size());
+        digest.add(route.port).add((route.to_instances ? 1U : 0U) | (route.ssl ? 2U : 0U) | (route.http2 ? 4U : 0U));
+        digest.add(route.route_service).add(route.options).add(route.segment).add(route.names.size());
         for (const auto& name : route.names) digest.add(name);
         // Otherwise the count shows in the endpoints alone.
         if (route.to_instances) digest.add(static_cast<std::uint64_t>(desired.instances));
@@ -83,7 +83,7 @@ struct Front::Impl {
     std::vector<Id> free_names, free_processes;
     IdTable by_name, by_key;
 
-    static std::string packed(const ProcessKey& key) { return fmt::format("{}{}{}", key.scope, '\0', key.guid); }
+    static std::string packed(const ProcessKey& key) { return key.scope + '\0' + key.guid; }
     static ProcessKey unpacked(std::string_view key) {
         const auto end = key.find('\0');
         return {std::string(key.substr(0, end)), std::string(key.substr(end + 1))};
@@ -99,7 +99,11 @@ struct Front::Impl {
     void set_names(Id id, const Desired* desired, std::vector<Id>& changed);
     void set_endpoints(Id id, const Book& book, const Desired& desired, std::vector<Id>& changed);
     [[nodiscard]] std::vector<ProcessKey> processes_of(const Name& name) const;
-    [[nodiscard]] std::vector<Contribution> contributions(const Book& book, std::string_view name) const;
+    // What the processes of the name contribute to it; `held` keeps them meanwhile.
+    [[nodiscard]] std::vector<Contribution> contributions(const Book& book, std::string_view name,
+                                                          std::vector<Desired>& held) const;
+    template <class Visit>
+    void for_each_part(const Book& book, const std::set<traffic::RuleKey>& keys, Visit visit) const;
 };
 
 Front::Front(std::function<bool(const Desired&)> serves) : impl_(std::make_unique<Impl>()) {
@@ -210,11 +214,11 @@ void Front::Impl::set_endpoints(Id id, const Book& book, const Desired& desired,
 }
 
 void Front::Impl::update(const Book& book, const ProcessKey& key, std::vector<Id>& changed) {
-    const auto* desired = book.desired(key);
-    if (desired != nullptr && (desired->routes.http.empty() || (serves && !serves(*desired)))) desired = nullptr;
+    auto desired = book.desired(key);
+    if (desired && (desired->routes.http.empty() || (serves && !serves(*desired)))) desired.reset();
     auto packed_key = packed(key);
     auto id = find_process(packed_key);
-    if (desired == nullptr) {
+    if (!desired) {
         if (id == no_id) return;
         set_names(id, nullptr, changed);
         by_key.erase(hash_of(packed_key), id);
@@ -224,11 +228,11 @@ void Front::Impl::update(const Book& book, const ProcessKey& key, std::vector<Id
     }
     if (id == no_id) id = make_process(std::move(packed_key));
     const auto routes = digest_of(*desired);
-    if (std::exchange(processes[id].routes, routes) != routes) set_names(id, desired, changed);
+    if (std::exchange(processes[id].routes, routes) != routes) set_names(id, &*desired, changed);
     set_endpoints(id, book, *desired, changed);
 }
 
-std::set<traffic::RuleKey> Front::update(const Book& book, const std::set<ProcessKey>& touched) {
+std::set<traffic::RuleKey> Front::update(const Book& book, const std::vector<ProcessKey>& touched) {
     auto& impl = *impl_;
     std::vector<Id> changed;
     for (const auto& key : touched) impl.update(book, key, changed);
@@ -257,20 +261,25 @@ std::vector<ProcessKey> Front::Impl::processes_of(const Name& name) const {
     return keys;
 }
 
-std::vector<Contribution> Front::Impl::contributions(const Book& book, std::string_view name) const {
+std::vector<Contribution> Front::Impl::contributions(const Book& book, std::string_view name,
+                                                     std::vector<Desired>& held) const {
     std::vector<Contribution> list;
+    held.clear();
     const auto id = find_name(name);
     if (id == no_id) return list;
-    for (const auto& key : processes_of(names[id])) {
-        const auto* desired = book.desired(key);
-        if (desired != nullptr) contribute(*desired, name, list);
+    const auto keys = processes_of(names[id]);
+    held.reserve(keys.size());  // contributions point into it
+    for (const auto& key : keys) {
+        auto desired = book.desired(key);
+        if (desired) contribute(held.emplace_back(std::move(*desired)), name, list);
     }
     return list;
 }
 
 traffic::RoutingTable Front::part(const Book& book, const traffic::RuleKey& name) const {
     traffic::RoutingTable table;
-    const auto list = impl_->contributions(book, text_of(name));
+    std::vector<Desired> held;
+    const auto list = impl_->contributions(book, text_of(name), held);
     if (list.empty()) return table;
     const auto pool = owner(name);
     auto part = part_of(book, pool, list);
@@ -279,7 +288,11 @@ traffic::RoutingTable Front::part(const Book& book, const traffic::RuleKey& name
     return table;
 }
 
-std::string Front::owner(const traffic::RuleKey& name) { return fmt::format("{}{}", owner_prefix, text_of(name)); }
+std::string Front::owner(const traffic::RuleKey& name) {
+    std::string owner(owner_prefix);
+    append_text(owner, name);
+    return owner;
+}
 
 std::vector<ProcessKey> Front::processes(const traffic::RuleKey& name) const {
     const auto id = impl_->find_name(text_of(name));
@@ -288,52 +301,63 @@ std::vector<ProcessKey> Front::processes(const traffic::RuleKey& name) const {
 
 std::vector<std::string> Front::problems(const Book& book, const ProcessKey& process) const {
     std::vector<std::string> told;
-    const auto* desired = book.desired(process);
-    if (desired == nullptr || impl_->find_process(Impl::packed(process)) == no_id) return told;
+    const auto desired = book.desired(process);
+    if (!desired || impl_->find_process(Impl::packed(process)) == no_id) return told;
     const auto tell = [&](std::string_view name, std::string_view text) {
         if (told.size() < max_told) told.push_back(fmt::format("{}: {}", name, text));
     };
-    const auto indices = named_indices(*desired);
     for (const auto& route : desired->routes.http) {
         for (const auto& name : route.names) {
             const auto part = this->part(book, key_of(name));
             if (part.rules.empty()) continue;
-            const auto text = overruled({desired, &route}, part.rules.begin()->second);
+            const auto text = overruled({&*desired, &route}, part);
             if (!text.empty()) tell(name, text);
-            if (!route.to_instances) continue;
-            if (name.starts_with("*.")) {
-                tell(name, "a wildcard has no names for single instances");
-            } else if (indices > 0 && !instance_name(name, indices - 1)) {
-                tell(name, "is too long to have names for single instances");
-            } else if (indices < desired->instances) {
-                tell(name, fmt::format("only the first {} instances have names of their own: {} for all routes of a "
-                                       "process",
-                                       indices, max_instance_names));
-            }
         }
+    }
+    for (auto& limit : limits_of(*desired)) {
+        if (told.size() < max_told) told.push_back(std::move(limit));
     }
     return told;
 }
 
 std::size_t Front::names() const { return impl_->names.size() - impl_->free_names.size(); }
 
+// visit(name, pool's name, part or nothing), in order of names.
+template <class Visit>
+void Front::Impl::for_each_part(const Book& book, const std::set<traffic::RuleKey>& keys, Visit visit) const {
+    std::vector<Desired> held;
+    for (const auto& name : keys) {
+        auto pool = owner(name);
+        const auto list = contributions(book, std::string_view(pool).substr(owner_prefix.size()), held);
+        auto part = list.empty() ? std::nullopt : std::optional(part_of(book, pool, list));
+        visit(name, std::move(pool), std::move(part));
+    }
+}
+
+// Keys come in order, or nearly so: hence the hints.
 traffic::TableDiff as_change(const Front& front, const Book& book, const std::set<traffic::RuleKey>& names) {
     traffic::TableDiff change;
-    for (const auto& name : names) {
-        auto pool = Front::owner(name);
-        const auto list = front.impl_->contributions(book, std::string_view(pool).substr(owner_prefix.size()));
+    front.impl_->for_each_part(book, names, [&](const auto& name, std::string pool, std::optional<Part> part) {
         std::optional<traffic::Rule> rule;
         std::optional<traffic::Pool> members;
-        if (!list.empty()) {
-            auto part = part_of(book, pool, list);
-            rule = std::move(part.rule);
-            members = std::move(part.pool);
+        if (part) {
+            rule = std::move(part->rule);
+            members = std::move(part->pool);
         }
-        // They come in order, or nearly so.
         change.rules.emplace_hint(change.rules.end(), name, std::move(rule));
         change.pools.emplace_hint(change.pools.end(), std::move(pool), std::move(members));
-    }
+    });
     return change;
+}
+
+traffic::RoutingTable as_table(const Front& front, const Book& book, const std::set<traffic::RuleKey>& names) {
+    traffic::RoutingTable table;
+    front.impl_->for_each_part(book, names, [&](const auto& name, std::string pool, std::optional<Part> part) {
+        if (!part) return;
+        table.rules.emplace_hint(table.rules.end(), name, std::move(part->rule));
+        table.pools.emplace_hint(table.pools.end(), std::move(pool), std::move(part->pool));
+    });
+    return table;
 }
 
 }  // namespace fairlead::lrp

@@ -30,7 +30,7 @@ public:
     Front& operator=(Front&&) noexcept;
 
     // Takes in what has changed in the book (Book::take_touched) and says which names changed by it.
-    std::set<traffic::RuleKey> update(const Book& book, const std::set<ProcessKey>& touched);
+    std::set<traffic::RuleKey> update(const Book& book, const std::vector<ProcessKey>& touched);
     // The part of the table that the name is: its rule and pool, or nothing when no process has it. A name whose
     // processes have no instance has a pool without members (503, not 404).
     [[nodiscard]] traffic::RoutingTable part(const Book& book, const traffic::RuleKey& name) const;
@@ -44,11 +44,14 @@ public:
 
 private:
     friend traffic::TableDiff as_change(const Front&, const Book&, const std::set<traffic::RuleKey>&);
+    friend traffic::RoutingTable as_table(const Front&, const Book&, const std::set<traffic::RuleKey>&);
     struct Impl;
     std::unique_ptr<Impl> impl_;
 };
 
 // The parts of these names as a change of a table.
 traffic::TableDiff as_change(const Front& front, const Book& book, const std::set<traffic::RuleKey>& names);
+// The same as a table of its own: of all names, everything.
+traffic::RoutingTable as_table(const Front& front, const Book& book, const std::set<traffic::RuleKey>& names);
 
 }  // namespace fairlead::lrp

@@ -76,7 +76,16 @@ traffic::RuleKey key_of(std::string_view name) {
 }
 
 std::string text_of(const traffic::RuleKey& key) {
-    return fmt::format("{}{}{}", key.wildcard ? "*." : "", key.host, key.path);
+    std::string text;
+    append_text(text, key);
+    return text;
+}
+
+void append_text(std::string& out, const traffic::RuleKey& key) {
+    out.reserve(out.size() + 2 + key.host.size() + key.path.size());
+    if (key.wildcard) out += "*.";
+    out += key.host;
+    out += key.path;
 }
 
 }  // namespace fairlead::lrp

@@ -1,5 +1,5 @@
-// Names as providers of routes write them ("Foo.com/Path/?x"), made into the one form that we compare. Pure; inside
-// this layer.
+// Names as providers of routes write them ("Foo.com/Path/?x"), made into the one form that we compare. Pure; used by
+// this layer, and by who tells LRPs what has become of their names.
 #pragma once
 
 #include <string>
@@ -22,5 +22,6 @@ Result<std::string> read_name(std::string_view text);
 traffic::RuleKey key_of(std::string_view name);
 // The other way: "*.foo.com/path".
 std::string text_of(const traffic::RuleKey& key);
+void append_text(std::string& out, const traffic::RuleKey& key);
 
 }  // namespace fairlead::lrp

@@ -25,7 +25,7 @@ traffic::Balance balance_of(const std::string& options) {
     return name == "round-robin" ? traffic::Balance::round_robin : usual;
 }
 
-traffic::Member member_of(const Endpoint& endpoint, const Desired& desired) {
+traffic::Member member_of(const Endpoint& endpoint, const Desired& desired, const HttpRoute& route) {
     traffic::Member member;
     member.address = endpoint.address;
     // Where only TLS is taken there is no other port to name.
@@ -35,6 +35,8 @@ traffic::Member member_of(const Endpoint& endpoint, const Desired& desired) {
     member.instance = endpoint.instance_guid;
     member.index = endpoint.index;
     member.tls_port = endpoint.tls_port;
+    member.http2 = route.http2;
+    member.segment = route.segment;
     return member;
 }
 
@@ -44,9 +46,11 @@ std::vector<traffic::Member> members_of(const Book& book, const std::vector<Cont
         const auto endpoints = book.endpoints(each.desired->key, each.route->port);
         if (!each.index && members.empty()) members.reserve(endpoints.size());
         for (const auto& endpoint : endpoints) {
-            if (!each.index || *each.index == endpoint.index) members.push_back(member_of(endpoint, *each.desired));
+            if (each.index && *each.index != endpoint.index) continue;
+            members.push_back(member_of(endpoint, *each.desired, *each.route));
         }
     }
+    if (members.size() < 2) return members;
     const auto before = [](const traffic::Member& a, const traffic::Member& b) {
         return std::tie(a.address, a.port) < std::tie(b.address, b.port);
     };
@@ -101,6 +105,27 @@ void for_each_name(const Desired& desired,
     }
 }
 
+std::vector<std::string> limits_of(const Desired& desired) {
+    std::vector<std::string> told;
+    const auto indices = named_indices(desired);
+    for (const auto& route : desired.routes.http) {
+        if (!route.to_instances) continue;
+        for (const auto& name : route.names) {
+            if (name.starts_with("*.")) {
+                told.push_back(fmt::format("{}: a wildcard has no names for single instances", name));
+            } else if (indices > 0 && !instance_name(name, indices - 1)) {
+                told.push_back(fmt::format("{}: is too long to have names for single instances", name));
+            } else if (indices < desired.instances) {
+                told.push_back(
+                    fmt::format("{}: only the first {} instances have names of their own: {} for all routes "
+                                "of a process",
+                                name, indices, max_instance_names));
+            }
+        }
+    }
+    return told;
+}
+
 void contribute(const Desired& desired, std::string_view name, std::vector<Contribution>& list) {
     const auto index = leading_index(name, named_indices(desired));
     for (const auto& route : desired.routes.http) {
@@ -124,17 +149,25 @@ Part part_of(const Book& book, const std::string& owner, const std::vector<Contr
     }
     part.pool.name = owner;
     part.pool.balance = balance_of(rule.options);
+    // Where processes differ, what every server of HTTP/2 without TLS most likely speaks as well.
+    if (std::all_of(list.begin(), list.end(), [](const auto& each) { return each.route->http2; })) {
+        part.pool.protocol = traffic::PoolProtocol::http2;
+    }
     part.pool.members = members_of(book, list);
     return part;
 }
 
-std::string overruled(const Contribution& contribution, const traffic::Rule& rule) {
+std::string overruled(const Contribution& contribution, const traffic::RoutingTable& made) {
     const auto& route = *contribution.route;
+    const auto& rule = made.rules.begin()->second;
     if (!route.ssl && rule.tls == traffic::Tls::terminate) return "answers on TLS only: another route wants ssl";
     if (route.route_service != rule.route_service) {
         return fmt::format("goes through the route service {}, which another route wants", rule.route_service);
     }
     if (route.options != rule.options) return fmt::format("has the options {} of another route", rule.options);
+    if (route.http2 && made.pools.begin()->second.protocol != traffic::PoolProtocol::http2) {
+        return "is asked by HTTP/1.1 but by gorouters: another route does not say http2";
+    }
     return {};
 }
 

@@ -1,5 +1,5 @@
 // What one process contributes to a name, and what contributions make: rule and pool. Pure; the part of the Front that
-// remembers nothing.
+// remembers nothing. Names are also for who tells LRPs what has become of them.
 #pragma once
 
 #include <cstdint>
@@ -30,6 +30,9 @@ std::optional<std::string> instance_name(std::string_view name, std::int32_t ind
 void for_each_name(const Desired& desired,
                    const std::function<void(std::string_view, const HttpRoute&, std::optional<std::int32_t>)>& visit);
 
+// Names that have none for single instances though they ask for it, or not for all: "*.foo.com: why".
+std::vector<std::string> limits_of(const Desired& desired);
+
 // Adds what the process contributes to the name.
 void contribute(const Desired& desired, std::string_view name, std::vector<Contribution>& list);
 
@@ -39,7 +42,7 @@ struct Part {
 };
 // Of at least one contribution, in order of the processes.
 Part part_of(const Book& book, const std::string& owner, const std::vector<Contribution>& list);
-// Why this contribution is not followed as it is written; empty: it is.
-std::string overruled(const Contribution& contribution, const traffic::Rule& rule);
+// Why this contribution is not followed as it is written; empty: it is. `made`: rule and pool of the name.
+std::string overruled(const Contribution& contribution, const traffic::RoutingTable& made);
 
 }  // namespace fairlead::lrp

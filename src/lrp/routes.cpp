@@ -86,7 +86,8 @@ std::string read_options(Entry& entry) {
 
 bool same_but_names(const HttpRoute& a, const HttpRoute& b) {
     const auto rest = [](const HttpRoute& route) {
-        return std::tie(route.port, route.to_instances, route.ssl, route.http2, route.route_service, route.options);
+        return std::tie(route.port, route.to_instances, route.ssl, route.http2, route.route_service, route.options,
+                        route.segment);
     };
     return rest(a) == rest(b);
 }
@@ -117,6 +118,7 @@ void read_http(Entry& entry, std::string_view protocol, std::uint16_t port, Rout
     route.ssl = entry.flag("ssl");
     route.route_service = read_route_service(entry);
     route.options = read_options(entry);
+    route.segment = entry.text("isolation_segment");
     if (!entry.has("routes") && !entry.has("hostnames")) {
         entry.refuse("routes", "is missing: an http route needs names, as routes or as hostnames");
     }

@@ -28,6 +28,7 @@ struct HttpRoute {
     bool http2 = false;                // how the instance is talked to
     std::string route_service{};       // https URL
     std::string options{};             // JSON object, as written; empty: none
+    std::string segment{};             // isolation segment; empty: none
     bool operator==(const HttpRoute&) const = default;
 };
 

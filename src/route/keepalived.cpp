@@ -68,8 +68,14 @@ Result<std::string> parse_peer(const std::string& text, const char* field) {
 }
 
 Result<void> check(const KeepalivedOptions& options) {
-    if (!is_word(options.router, ".-") || options.router.size() > 253) {
-        return fail(Errc::invalid, "router", fmt::format("\"{}\" is no name of a Router", options.router));
+    if (options.router.empty() == options.load_balancer.empty()) {
+        return fail(Errc::invalid, "router", "one of --router and --loadbalancer is needed, and only one");
+    }
+    const bool router = options.load_balancer.empty();
+    const auto& name = router ? options.router : options.load_balancer;
+    if (!is_word(name, ".-") || name.size() > 253) {
+        return fail(Errc::invalid, router ? "router" : "loadbalancer",
+                    fmt::format("\"{}\" is no name of a {}", name, router ? "Router" : "LoadBalancer"));
     }
     if (!is_word(options.interface, "._-@") || options.interface.size() > max_interface) {
         return fail(Errc::invalid, "interface",
@@ -117,10 +123,14 @@ Result<std::string> keepalived_conf(const KeepalivedOptions& options) {
     }
     const auto probe = parse_probe(options.probe);
     if (!probe) return fail(probe.error());
-    const auto name = fmt::format("fairlead_{}", options.router);
+    const bool router = options.load_balancer.empty();
+    const auto whose =
+        router ? fmt::format("Router {}", options.router) : fmt::format("LoadBalancer {}", options.load_balancer);
+    const auto name = router ? fmt::format("fairlead_{}", options.router)
+                             : fmt::format("fairlead_loadbalancer_{}", options.load_balancer);
+    const auto id = virtual_router_id(router ? options.router : fmt::format("loadbalancer/{}", options.load_balancer));
     std::string out;
-    fmt::format_to(
-        std::back_inserter(out), R"(# keepalived for an instance of Router {0}; made by `fairlead keepalived`.
+    fmt::format_to(std::back_inserter(out), R"(# keepalived for an instance of {0}; made by `fairlead keepalived`.
 # The instance that has the address gives it up when its proxy does not answer on http://{1}/healthz.
 global_defs {{
     router_id {2}
@@ -145,8 +155,8 @@ vrrp_instance {2} {{
     priority {5}
     advert_int 0.5
 {6})",
-        options.router, *probe, name, options.interface, options.router_id.value_or(virtual_router_id(options.router)),
-        options.priority, options.preempt ? "" : "    nopreempt\n");
+                   whose, *probe, name, options.interface, options.router_id.value_or(id), options.priority,
+                   options.preempt ? "" : "    nopreempt\n");
     if (!options.peers.empty()) {
         const auto source = parse_peer(options.source, "source");
         if (!source) return fail(source.error());

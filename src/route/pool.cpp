@@ -16,7 +16,7 @@ constexpr std::uint16_t only_service_weight = 1;  // equal is all that counts
 
 struct Group {
     std::string service;  // name
-    std::int32_t weight = default_weight;
+    std::int32_t weight = 0;
     std::vector<std::pair<std::string, std::uint16_t>> addresses;
 };
 
@@ -30,16 +30,7 @@ std::optional<std::int64_t> number_of(const json::Value& value) {
     return std::nullopt;
 }
 
-// Which port of the Endpoints: by the name or number that the Route says, else that of the Service's first port.
-struct PortChoice {
-    std::optional<std::int64_t> number;
-    std::string name;
-    [[nodiscard]] bool takes(const resource::EndpointPort& port) const {
-        if (!port.protocol.empty() && port.protocol != "TCP") return false;
-        return number ? port.port == *number : port.name == name;
-    }
-};
-
+// By the name or number that the Route says, else that of the Service's first port.
 PortChoice choice_of(const resource::Route& route, const resource::Service& service) {
     PortChoice choice;
     if (route.spec.port && !route.spec.port->target_port.is_null()) {
@@ -74,10 +65,9 @@ std::string port_text(const PortChoice& choice) {
     return choice.name.empty() ? std::string("with a port without name") : fmt::format("with port {}", choice.name);
 }
 
-Group group_of(const resource::Route& route, const resource::RouteTarget& target, const World& world,
-               std::vector<Problem>& problems) {
-    Group group{.service = target.name, .weight = target.weight.value_or(default_weight), .addresses = {}};
-    const auto key = fmt::format("{}/{}", route.metadata.namespace_, target.name);
+Group group_of(std::string_view namespace_, const Target& target, const World& world, std::vector<Problem>& problems) {
+    Group group{.service = target.service, .weight = target.weight, .addresses = {}};
+    const auto key = fmt::format("{}/{}", namespace_, target.service);
     const auto* service = world.service(key);
     if (service == nullptr) {
         problems.push_back({"NoService", fmt::format("service {} does not exist", key)});
@@ -85,18 +75,19 @@ Group group_of(const resource::Route& route, const resource::RouteTarget& target
     }
     if (service->spec.type == "ExternalName") {
         problems.push_back({"ExternalName", fmt::format("service {} is of type ExternalName, which has no endpoints: "
-                                                        "routes to it are not supported",
+                                                        "it cannot be routed to",
                                                         key)});
         return group;
     }
-    const auto choice = choice_of(route, *service);
+    const auto choice = target.port(*service, problems);
+    if (!choice) return group;
     const auto* endpoints = world.endpoints(key);
-    if (endpoints != nullptr) add_addresses(*endpoints, choice, group);
+    if (endpoints != nullptr) add_addresses(*endpoints, *choice, group);
     if (!group.addresses.empty()) return group;
     const bool any = endpoints != nullptr && std::any_of(endpoints->subsets.begin(), endpoints->subsets.end(),
                                                          [](const auto& subset) { return !subset.addresses.empty(); });
     if (any) {
-        problems.push_back({"NoSuchPort", fmt::format("service {} has no endpoints {}", key, port_text(choice))});
+        problems.push_back({"NoSuchPort", fmt::format("service {} has no endpoints {}", key, port_text(*choice))});
     } else if (group.weight > 0) {
         problems.push_back({"NoEndpoints", fmt::format("service {} has no endpoints", key)});
     }
@@ -139,11 +130,29 @@ void fail_open(std::vector<traffic::Member>& members) {
 
 }  // namespace
 
+bool PortChoice::takes(const resource::EndpointPort& port) const {
+    if (!port.protocol.empty() && port.protocol != "TCP") return false;
+    return number ? port.port == *number : port.name == name;
+}
+
 Members members_of(const resource::Route& route, const World& world, std::vector<Problem>& problems) {
+    const auto port = [&route](const resource::Service& service, std::vector<Problem>&) {
+        return std::optional(choice_of(route, service));
+    };
+    std::vector<Target> targets;
+    targets.reserve(1 + route.spec.alternate_backends.size());
+    targets.push_back({route.spec.to.name, route.spec.to.weight.value_or(default_weight), port});
+    for (const auto& other : route.spec.alternate_backends) {
+        targets.push_back({other.name, other.weight.value_or(default_weight), port});
+    }
+    return members_of(route.metadata.namespace_, targets, world, problems);
+}
+
+Members members_of(std::string_view namespace_, const std::vector<Target>& targets, const World& world,
+                   std::vector<Problem>& problems) {
     std::vector<Group> groups;
-    groups.reserve(1 + route.spec.alternate_backends.size());
-    groups.push_back(group_of(route, route.spec.to, world, problems));
-    for (const auto& other : route.spec.alternate_backends) groups.push_back(group_of(route, other, world, problems));
+    groups.reserve(targets.size());
+    for (const auto& target : targets) groups.push_back(group_of(namespace_, target, world, problems));
 
     Members members;
     members.active_services = static_cast<std::size_t>(std::count_if(

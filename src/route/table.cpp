@@ -59,23 +59,6 @@ Names names_of(const resource::Route& route, std::string_view router, WallTime n
     return names;
 }
 
-// As HAProxy writes times: a number with us, ms, s, m, h or d; ms without.
-std::optional<std::chrono::milliseconds> haproxy_time(std::string_view text) {
-    const auto end = std::min(text.find_first_not_of("0123456789"), text.size());
-    const auto number = parse_int(text.substr(0, end));
-    if (!number || *number < 0 || *number > max_timeout.count()) return std::nullopt;
-    const auto unit = text.substr(end);
-    const std::chrono::milliseconds value(*number);
-    std::optional<std::chrono::milliseconds> time;
-    if (unit.empty() || unit == "ms") time = value;
-    if (unit == "us") time = (value + std::chrono::milliseconds(999)) / 1000;
-    if (unit == "s") time = value * 1'000;
-    if (unit == "m") time = value * 60'000;
-    if (unit == "h") time = value * 3'600'000;
-    if (unit == "d") time = value * 86'400'000;
-    return time ? std::min(*time, max_timeout) : time;
-}
-
 traffic::Balance balance_of(const resource::Route& route, bool tcp, std::size_t services, Problems& problems) {
     constexpr auto name = "haproxy.router.openshift.io/balance";
     const auto text = annotation(route, name);
@@ -109,7 +92,7 @@ std::optional<std::chrono::milliseconds> timeout_of(const resource::Route& route
     constexpr auto name = "haproxy.router.openshift.io/timeout";
     const auto text = annotation(route, name);
     if (text.empty()) return std::nullopt;
-    const auto time = haproxy_time(text);
+    const auto time = proxy_time(text);
     if (time && time->count() > 0) return time;
     bad_annotation(problems, name, text, "a time above 0 like 5s or 2m is expected");
     return std::nullopt;
@@ -189,6 +172,22 @@ Ends ends_of(const resource::Route& route, bool members_tls, const World& world,
 
 }  // namespace
 
+std::optional<std::chrono::milliseconds> proxy_time(std::string_view text) {
+    const auto end = std::min(text.find_first_not_of("0123456789"), text.size());
+    const auto number = parse_int(text.substr(0, end));
+    if (!number || *number < 0 || *number > max_timeout.count()) return std::nullopt;
+    const auto unit = text.substr(end);
+    const std::chrono::milliseconds value(*number);
+    std::optional<std::chrono::milliseconds> time;
+    if (unit.empty() || unit == "ms") time = value;
+    if (unit == "us") time = (value + std::chrono::milliseconds(999)) / 1000;
+    if (unit == "s") time = value * 1'000;
+    if (unit == "m") time = value * 60'000;
+    if (unit == "h") time = value * 3'600'000;
+    if (unit == "d") time = value * 86'400'000;
+    return time ? std::min(*time, max_timeout) : time;
+}
+
 Check check_of(const std::map<std::string, std::string>& annotations, Problems& problems) {
     Check check;
     const auto annotation = [&annotations](const char* name) {
@@ -206,7 +205,7 @@ Check check_of(const std::map<std::string, std::string>& annotations, Problems& 
     }
     constexpr auto interval = "router.openshift.io/haproxy.health.check.interval";
     if (const auto text = annotation(interval); !text.empty()) {
-        const auto time = haproxy_time(text);
+        const auto time = proxy_time(text);
         if (time && *time >= min_check_interval) {
             check.interval = *time;
         } else {
@@ -263,11 +262,11 @@ bool concerns(const resource::Route& route, std::string_view router) {
 
 Part part_of(const resource::Route& route, std::string_view router, const World& world) {
     Part part;
-    const auto names = names_of(route, router, world.now);
-    if (names.hosts.empty()) return part;
+    const auto keys = rule_keys(route, router, world.now);
+    if (keys.empty()) return part;
 
     auto& problems = part.problems;
-    const bool tcp = route.spec.tls && route.spec.tls->termination == "passthrough";
+    const bool tcp = is_passthrough(route);
     auto members = members_of(route, world, problems);
     auto tls = member_tls(route, problems);
     auto ends = ends_of(route, tls.has_value(), world, problems);
@@ -288,20 +287,42 @@ Part part_of(const resource::Route& route, std::string_view router, const World&
     pool.server_timeout = timeout_of(route, problems);
     pool.members = std::move(members.list);
 
-    const bool wildcard = route.spec.wildcard_policy == "Subdomain" && names.wildcard_policy != "None";
-    auto path = tcp ? std::string() : route.spec.path;
-    while (path.ends_with('/')) path.pop_back();
-    for (const auto& host : names.hosts) {
-        const auto dot = host.find('.');
-        if (wildcard && dot == std::string::npos) continue;
-        const auto name = wildcard ? host.substr(dot + 1) : host;
-        part.table.rules[{name, wildcard, path}] = {
-            .pool = owner, .owner = owner, .plain = ends.plain, .tls = ends.tls};
+    for (const auto& key : keys) {
+        part.table.rules[key] = {.pool = owner, .owner = owner, .plain = ends.plain, .tls = ends.tls};
         if (ends.certificate) {
-            part.table.certificates[wildcard ? "*." + name : name] = {.pem = ends.certificate->pem, .owner = owner};
+            part.table.certificates[key.wildcard ? "*." + key.host : key.host] = {.pem = ends.certificate->pem,
+                                                                                  .owner = owner};
         }
     }
     return part;
+}
+
+std::vector<traffic::RuleKey> rule_keys(const resource::Route& route, std::string_view router, WallTime now) {
+    const auto names = names_of(route, router, now);
+    const bool wildcard = route.spec.wildcard_policy == "Subdomain" && names.wildcard_policy != "None";
+    auto path = is_passthrough(route) ? std::string() : route.spec.path;
+    while (path.ends_with('/')) path.pop_back();
+    std::vector<traffic::RuleKey> keys;
+    for (const auto& host : names.hosts) {
+        const auto parent = parent_of(host);
+        if (!wildcard) {
+            keys.push_back({host, false, path});
+        } else if (!parent.empty()) {
+            keys.push_back({std::string(parent), true, path});
+        }
+    }
+    return keys;
+}
+
+bool keeps_out(const RouteRule& rule, const traffic::RuleKey& name) {
+    if (rule.key.host == name.host && rule.key.wildcard == name.wildcard) {
+        return rule.key.path == name.path || rule.passthrough || rule.foreign;
+    }
+    return rule.foreign && rule.key.wildcard && !name.wildcard && rule.key.host == parent_of(name.host);
+}
+
+bool is_passthrough(const resource::Route& route) {
+    return route.spec.tls && route.spec.tls->termination == "passthrough";
 }
 
 }  // namespace fairlead::route

@@ -2,8 +2,10 @@
 // its Secret. Pure; used by the router's agent, once per change of any of them.
 #pragma once
 
+#include <chrono>
 #include <functional>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -47,6 +49,8 @@ struct Check {
     bool operator==(const Check&) const = default;
 };
 
+// As HAProxy writes times: a number with us, ms, s, m, h or d; ms without. Nothing: it is none.
+std::optional<std::chrono::milliseconds> proxy_time(std::string_view text);
 Check check_of(const std::map<std::string, std::string>& annotations, std::vector<Problem>& problems);
 // The certificate of a Secret ("namespace/name"; null: there is none). Errors: not_found, invalid; in words for people.
 Result<ParsedCertificate> certificate_in(std::string_view key, const resource::Secret* secret,
@@ -64,6 +68,19 @@ struct Part {
     Check check;
 };
 Part part_of(const resource::Route& route, std::string_view router, const World& world);
+
+// Where in the table of the router the Route's rules are now, as far as the Route itself says so: part_of() leaves them
+// out where nothing could be served under them (a certificate that cannot be used).
+std::vector<traffic::RuleKey> rule_keys(const resource::Route& route, std::string_view router, WallTime now);
+// Names of LRPs give way to Routes of the same router: whether a Route with a rule there keeps the name out. `foreign`:
+// they are of different namespaces, and the Router does not let those share a host.
+struct RouteRule {
+    const traffic::RuleKey& key;
+    bool passthrough = false;  // its TLS is passed through unopened
+    bool foreign = false;
+};
+bool keeps_out(const RouteRule& rule, const traffic::RuleKey& name);
+bool is_passthrough(const resource::Route& route);
 
 // Whether the router has anything to do with the Route now or until `status.former` says so.
 bool concerns(const resource::Route& route, std::string_view router);

@@ -13,28 +13,19 @@
 #include "base/text.h"
 #include "health/monitor.h"
 #include "route/table.h"
-#include "router/certificate_memory.h"
 #include "router/follow.h"
+#include "router/ingress_source.h"
 #include "router/lrp_share.h"
 #include "router/lrp_source.h"
 #include "router/member_checks.h"
 #include "router/reporter.h"
 #include "router/route_figures.h"
-#include "router/source.h"
+#include "router/route_source.h"
 #include "router/union.h"
 
 namespace fairlead::router {
 
 namespace {
-
-constexpr std::string_view owner_prefix = "route/";
-
-// "route/shop/cart" -> "shop/cart"
-std::string key_of_owner(const std::string& owner) {
-    return owner.starts_with(owner_prefix) ? owner.substr(owner_prefix.size()) : owner;
-}
-
-std::string owner_of_key(const std::string& key) { return fmt::format("{}{}", owner_prefix, key); }
 
 resource::RouterInstanceProblem problem_of(const std::string& key, const std::vector<route::Problem>& problems,
                                            const std::string& of_proxy) {
@@ -53,6 +44,17 @@ resource::RouterInstanceProblem problem_of(const std::string& key, const std::ve
 
 }  // namespace
 
+RouterFacts facts_of(const resource::LoadBalancerSpec& spec) {
+    RouterFacts facts;
+    const auto listen = spec.listen.value_or(resource::LoadBalancerListen{});
+    facts.spec.ports.http = listen.http;
+    facts.spec.ports.https = listen.https;
+    facts.spec.proxy_protocol = listen.proxy_protocol;
+    facts.nginx = spec.bare_metal_load_balancer && spec.bare_metal_load_balancer->type == "Nginx";
+    facts.listen_address = listen.address;
+    return facts;
+}
+
 struct Agent::Impl {
     // What was handed to the driver, and is not known to be in force.
     struct Pending {
@@ -64,16 +66,14 @@ struct Agent::Impl {
     Impl(AgentOptions options_, const AgentParts& parts_)
         : options(std::move(options_)),
           parts(parts_),
-          source(options.router, parts.link, parts.clock, parts.random, parts.log, parts.wake),
-          lrps(options.router, parts.link, parts.clock, parts.random, parts.log, parts.wake),
           checks(parts.monitor),
           reporter({.instance = options.instance,
-                    .spec = {.router = options.router, .address = options.address, .probe = options.probe},
+                    .spec = {.router = options.router,
+                             .load_balancer = options.load_balancer,
+                             .address = options.address,
+                             .probe = options.probe},
                     .lease = options.lease},
                    parts.link, parts.clock, parts.random, parts.log, parts.wake),
-          lrp_share(
-              lrps, table, checks, [this](std::string_view key) { return source.secret(key); }, parts.log,
-              parts.metrics),
           changes(parts.metrics.counter("fairlead_router_changes_total",
                                         "Routes whose part of the proxy's table was made anew.")),
           batches(parts.metrics.counter("fairlead_router_batches_total", "Changes handed to the proxy, each of many.")),
@@ -82,6 +82,20 @@ struct Agent::Impl {
           route_gauge(parts.metrics.gauge("fairlead_router_served_routes", "Routes that this instance serves.")),
           down_gauge(parts.metrics.gauge("fairlead_router_members_down", "Members that checks have found down.")),
           figures(parts.metrics.collect_with([this] { return route_figures(parts.driver.figures(), shown()); })) {
+        const Feed feed{parts.link, parts.clock, parts.random, parts.log, parts.wake};
+        if (options.load_balancer.empty()) {
+            auto made = std::make_unique<RouteSource>(options.router, feed);
+            routes = made.get();
+            source = std::move(made);
+            lrps.emplace(options.router, parts.link, parts.clock, parts.random, parts.log, parts.wake);
+            lrp_share.emplace(
+                *lrps, table, checks, [this](std::string_view key) { return source->secret(key); }, parts.log,
+                parts.metrics);
+        } else {
+            auto made = std::make_unique<IngressSource>(options.load_balancer, feed);
+            ingresses = made.get();
+            source = std::move(made);
+        }
         // Versions grow, also over restarts: the proxy that we may find still has the last one of our predecessor.
         const auto since = parts.clock.now().time_since_epoch();
         const auto found = parts.driver.progress();
@@ -105,7 +119,21 @@ struct Agent::Impl {
     traffic::TableDiff remake(const std::set<std::string>& keys, WallTime now);
     traffic::TableDiff remake(const std::string& key, WallTime now);
     void follow_lrps(traffic::TableDiff& change, WallTime now);
+    [[nodiscard]] bool listed() const { return source->listed() && (!lrps || lrps->listed()); }
     [[nodiscard]] std::string read_problem() const;
+    // The Router or LoadBalancer, if it is there.
+    [[nodiscard]] std::optional<RouterFacts> served() const;
+    [[nodiscard]] std::string owner_of(const std::string& key) const {
+        return fmt::format("{}{}", source->owner_prefix(), key);
+    }
+    // "route/shop/cart" -> "shop/cart"
+    [[nodiscard]] std::string key_of(const std::string& owner) const {
+        const auto prefix = source->owner_prefix();
+        return owner.starts_with(prefix) ? owner.substr(prefix.size()) : owner;
+    }
+    // By key: what is wrong with it, whoever says so.
+    [[nodiscard]] std::map<std::string, std::vector<route::Problem>> all_problems(
+        const proxy::Progress& progress) const;
     void hand_over(traffic::TableDiff change, bool own);
     void take_progress(const proxy::Progress& progress);
     [[nodiscard]] Report report(const proxy::Progress& progress) const;
@@ -117,13 +145,14 @@ struct Agent::Impl {
 
     AgentOptions options;
     AgentParts parts;
-    Source source;
-    LrpSource lrps;
     MemberChecks checks;
     Reporter reporter;
     Union table;
-    LrpShare lrp_share;  // in the table, after the Routes
-    CertificateMemory certificates;
+    std::unique_ptr<Source> source;
+    RouteSource* routes = nullptr;                                // the source, of a Router
+    IngressSource* ingresses = nullptr;                           // the source, of a LoadBalancer
+    std::optional<LrpSource> lrps;                                // of a Router only
+    std::optional<LrpShare> lrp_share;                            // in the table, after the Routes
     std::map<std::string, std::vector<route::Problem>> problems;  // by route, none empty
     std::set<std::pair<WallTime, std::string>> ends;              // when a route is no longer ours
     std::map<std::string, WallTime> end_of;
@@ -146,7 +175,7 @@ struct Agent::Impl {
 // Routes that were moved away are ours until a time.
 void Agent::Impl::expire(WallTime now) {
     while (!ends.empty() && ends.begin()->first <= now) {
-        source.touch(ends.begin()->second);
+        source->touch(ends.begin()->second);
         end_of.erase(ends.begin()->second);
         ends.erase(ends.begin());
     }
@@ -165,30 +194,21 @@ std::size_t Agent::Impl::all_down(const std::string& key, const route::Part& par
 }
 
 traffic::TableDiff Agent::Impl::remake(const std::string& key, WallTime now) {
-    const auto owner = owner_of_key(key);
+    const auto owner = owner_of(key);
     if (const auto held = end_of.find(key); held != end_of.end()) {
         ends.erase({held->second, key});
         end_of.erase(held);
     }
-    const auto* route = source.route(key);
-    if (route == nullptr) {
+    const auto state = [this, &key](std::string_view address, std::uint16_t port) {
+        return checks.down(key, address, port) ? traffic::MemberState::down : traffic::MemberState::ready;
+    };
+    auto made = source->make(key, state, now);
+    if (!made) {
         problems.erase(key);
-        certificates.forget(key);
         checks.follow(key, nullptr);
         return table.set(owner, {}, {});
     }
-    route::World world;
-    world.service = [this](std::string_view name) { return source.service(name); };
-    world.endpoints = [this](std::string_view name) { return source.endpoints(name); };
-    world.secret = [this](std::string_view name) { return source.secret(name); };
-    world.state = [this, &key](std::string_view address, std::uint16_t port) {
-        return checks.down(key, address, port) ? traffic::MemberState::down : traffic::MemberState::ready;
-    };
-    world.certificate = [this, &key](auto certificate, auto private_key, auto chain) {
-        return certificates.parse(key, certificate, private_key, chain);
-    };
-    world.now = now;
-    auto part = route::part_of(*route, options.router, world);
+    auto& part = made->part;
     checks.follow(key, &part);
     // Last: it is served, and what keeps it from being so comes first.
     if (const auto down = all_down(key, part); down > 0) {
@@ -199,15 +219,11 @@ traffic::TableDiff Agent::Impl::remake(const std::string& key, WallTime now) {
     } else {
         problems[key] = std::move(part.problems);
     }
-    for (const auto& former : route->status.former) {
-        const auto until = from_rfc3339(former.until);
-        if (former.router != options.router || route->status.router == options.router || !until || *until <= now) {
-            continue;
-        }
-        ends.emplace(*until, key);
-        end_of[key] = *until;
+    if (made->until) {
+        ends.emplace(*made->until, key);
+        end_of[key] = *made->until;
     }
-    return table.set(owner, {route->metadata.creation_timestamp, route->metadata.uid}, std::move(part.table));
+    return table.set(owner, made->rank, std::move(part.table));
 }
 
 traffic::TableDiff Agent::Impl::remake(const std::set<std::string>& keys, WallTime now) {
@@ -222,22 +238,38 @@ traffic::TableDiff Agent::Impl::remake(const std::set<std::string>& keys, WallTi
 
 // After the Routes: what they leave to LRPs, and what they take from them, belongs to the same change.
 void Agent::Impl::follow_lrps(traffic::TableDiff& change, WallTime now) {
-    for (const auto& secret : source.take_changed_secrets()) lrp_share.touch_secret(secret);
-    if (const auto* router = source.router()) {
-        lrp_share.set_strict(router->spec.namespace_ownership != "InterNamespaceAllowed");
+    const auto secrets = source->take_changed_secrets();
+    if (!lrp_share) return;
+    for (const auto& secret : secrets) lrp_share->touch_secret(secret);
+    if (const auto* router = routes->router()) {
+        lrp_share->set_strict(router->spec.namespace_ownership != "InterNamespaceAllowed");
     }
-    auto of_lrps = lrp_share.follow(change, now);
+    auto of_lrps = lrp_share->follow(change, now);
     if (started) traffic::merge(change, std::move(of_lrps));  // else the whole table follows
 }
 
 // Why something cannot be read now; empty: all is well.
 std::string Agent::Impl::read_problem() const {
-    auto problem = source.problem();
-    return problem.empty() ? lrps.problem() : problem;
+    auto problem = source->problem();
+    return problem.empty() && lrps ? lrps->problem() : problem;
+}
+
+std::optional<RouterFacts> Agent::Impl::served() const {
+    if (ingresses != nullptr) {
+        const auto* balancer = ingresses->balancer();
+        return balancer != nullptr ? std::optional(facts_of(balancer->spec)) : std::nullopt;
+    }
+    const auto* router = routes->router();
+    if (router == nullptr) return std::nullopt;
+    RouterFacts now{router->spec, std::nullopt};
+    if (!router->spec.default_certificate.empty()) {
+        if (const auto* secret = source->secret(router->spec.default_certificate)) now.default_certificate = *secret;
+    }
+    return now;
 }
 
 void Agent::Impl::hand_over(traffic::TableDiff change, bool own) {
-    const auto revision = source.revision().value_or(0);
+    const auto revision = source->revision().value_or(0);
     if (!started) {
         first_version = ++version;
         started = true;
@@ -267,9 +299,22 @@ void Agent::Impl::take_progress(const proxy::Progress& progress) {
     }
 }
 
+std::map<std::string, std::vector<route::Problem>> Agent::Impl::all_problems(const proxy::Progress& progress) const {
+    auto all = problems;
+    for (const auto& [owner, rules] : table.lost()) {
+        for (const auto& [rule, winner] : rules) {
+            if (auto said = source->lost(rule, winner, owner)) all[key_of(owner)].push_back(std::move(*said));
+        }
+    }
+    for (const auto& [owner, said] : progress.problems) {
+        if (!LrpShare::owns(owner)) all.try_emplace(key_of(owner));
+    }
+    return all;
+}
+
 Report Agent::Impl::report(const proxy::Progress& progress) const {
     Report made;
-    made.routes = table.owners() - lrp_share.owners();
+    made.routes = table.owners() - (lrp_share ? lrp_share->owners() : 0);
     made.programmed = programmed;
     made.urgent = own_programmed;
     made.proxy = options.proxy;
@@ -282,47 +327,36 @@ Report Agent::Impl::report(const proxy::Progress& progress) const {
     }
     if (made.message.empty() && !serves) {
         made.message = !started ? read_problem() : progress.trouble;
-        if (made.message.empty()) made.message = !started ? "reading the routes" : "the proxy is not up yet";
+        if (made.message.empty()) made.message = !started ? "reading what it serves" : "the proxy is not up yet";
     }
     if (made.message.empty()) made.message = progress.trouble;
     if (made.message.empty()) {
         const std::lock_guard lock(mutex);
         made.message = notice;
     }
-    if (made.message.empty()) made.message = lrp_share.problem(progress.problems);
-    std::set<std::string> keys;
-    for (const auto& [key, said] : problems) keys.insert(key);
-    for (const auto& [owner, said] : progress.problems) {
-        if (!LrpShare::owns(owner)) keys.insert(key_of_owner(owner));
-    }
-    made.problem_routes = keys.size();
-    made.problems.reserve(std::min(keys.size(), max_problems));
-    for (const auto& key : keys) {
+    if (made.message.empty() && lrp_share) made.message = lrp_share->problem(progress.problems);
+    const auto all = all_problems(progress);
+    made.problem_routes = all.size();
+    made.problems.reserve(std::min(all.size(), max_problems));
+    for (const auto& [key, said] : all) {
         if (made.problems.size() == max_problems) break;
-        const auto own = problems.find(key);
-        const auto of_proxy = progress.problems.find(owner_of_key(key));
-        made.problems.push_back(problem_of(key, own != problems.end() ? own->second : std::vector<route::Problem>(),
-                                           of_proxy != progress.problems.end() ? of_proxy->second : std::string()));
+        const auto of_proxy = progress.problems.find(owner_of(key));
+        made.problems.push_back(
+            problem_of(key, said, of_proxy != progress.problems.end() ? of_proxy->second : std::string()));
     }
     return made;
 }
 
 // For other threads, and for people.
 void Agent::Impl::publish(const Report& made) {
-    std::optional<RouterFacts> now;
-    if (const auto* router = source.router(); router != nullptr && started) {
-        now = RouterFacts{router->spec, std::nullopt};
-        if (!router->spec.default_certificate.empty()) {
-            if (const auto* secret = source.secret(router->spec.default_certificate))
-                now->default_certificate = *secret;
-        }
-    }
+    auto now = started ? served() : std::nullopt;
     auto problem = made.ready ? read_problem() : made.message;
     if (problem.empty()) problem = reporter.problem();
     const auto& told = reporter.told();
     const std::lock_guard lock(mutex);
     if (made.ready != is_ready) {
         parts.log.info(made.ready ? "router serves" : "router does not serve", {{"router", options.router},
+                                                                                {"balancer", options.load_balancer},
                                                                                 {"instance", options.instance},
                                                                                 {"routes", made.routes},
                                                                                 {"why", made.message}});
@@ -335,9 +369,9 @@ void Agent::Impl::publish(const Report& made) {
 }
 
 Step Agent::Impl::step() {
-    auto step = source.step();
-    sooner(step, lrps.step());
-    if (!started && !(source.listed() && lrps.listed())) {
+    auto step = source->step();
+    if (lrps) sooner(step, lrps->step());
+    if (!started && !listed()) {
         // What our predecessor left in the proxy goes on until all is known: half of a table would take routes away.
         const auto progress = parts.driver.progress();
         const auto made = report(progress);
@@ -351,10 +385,10 @@ Step Agent::Impl::step() {
     const auto now = parts.clock.now();
     expire(now);
     for (const auto& key : checks.take_news()) {
-        if (!lrp_share.touch_check(key)) source.touch(key);
+        if (!lrp_share || !lrp_share->touch_check(key)) source->touch(key);
     }
-    const bool own = source.take_own_change();
-    auto change = remake(source.take_touched(), now);
+    const bool own = source->take_own_change();
+    auto change = remake(source->take_touched(), now);
     follow_lrps(change, now);
     hand_over(std::move(change), own);
     const auto progress = parts.driver.progress();
@@ -365,7 +399,7 @@ Step Agent::Impl::step() {
     problem_gauge.set(static_cast<double>(made.problem_routes));
     route_gauge.set(static_cast<double>(made.routes));
     down_gauge.set(static_cast<double>(checks.down_members()));
-    lrp_share.show(progress.problems);
+    if (lrp_share) lrp_share->show(progress.problems);
     sooner(step, reported);
     if (!ends.empty()) {
         const auto end =

@@ -1,6 +1,7 @@
-// One instance of a Router: follows the API (its Routes, and Services, Endpoints and Secrets), keeps the proxy's table
-// in step, checks the members, and reports as a RouterInstance. It goes on serving what it knows while the API is away.
-// Used by `fairlead router` and by the role `router` of `fairlead serve`.
+// One instance of a Router or of a LoadBalancer on machines of one's own: follows the API (its Routes or Ingresses, and
+// Services, Endpoints and Secrets), keeps the proxy's table in step, checks the members, and reports as a
+// RouterInstance. It goes on serving what it knows while the API is away. Used by `fairlead router` and by the roles
+// `router` and `balancers` of `fairlead serve`.
 //
 // Threads: step() on one (a StepThread, or the simulator's); the rest from any.
 #pragma once
@@ -17,13 +18,15 @@
 #include "cluster/link.h"
 #include "health/fwd.h"
 #include "proxy/driver.h"
+#include "resource/kinds/load_balancer.h"
 #include "resource/kinds/router.h"
 #include "resource/kinds/secret.h"
 
 namespace fairlead::router {
 
 struct AgentOptions {
-    std::string router;              // name of the Router
+    std::string router;              // name of the Router, or ...
+    std::string load_balancer{};     // ... of the LoadBalancer; exactly one of them
     std::string instance;            // name of this instance; unique among all
     std::string address;             // where clients reach it
     std::string probe;               // where /healthz answers: "10.0.0.5:1936"
@@ -42,12 +45,17 @@ struct AgentParts {
     std::function<void()> wake;  // from any thread: step() has something to do
 };
 
-// The Router as it is now, and what its default certificate is made of.
+// The Router as it is now, and what its default certificate is made of. Of a LoadBalancer: the same as a Router would
+// say it (its ports), and what only a balancer has.
 struct RouterFacts {
     resource::RouterSpec spec;
     std::optional<resource::Secret> default_certificate;
+    bool nginx = false;            // and not HAProxy
+    std::string listen_address{};  // spec.listen.address
     bool operator==(const RouterFacts&) const = default;
 };
+
+RouterFacts facts_of(const resource::LoadBalancerSpec& spec);
 
 class Agent {
 public:
@@ -65,7 +73,7 @@ public:
     [[nodiscard]] bool ready() const;
     // Why it is not ready, or what it cannot do; empty: all is well.
     [[nodiscard]] std::string problem() const;
-    // Nothing until it was read, or when the Router is gone. Whoever made the driver compares.
+    // Nothing until it was read, or when the Router (or LoadBalancer) is gone. Whoever made the driver compares.
     [[nodiscard]] std::optional<RouterFacts> router() const;
 
 private:

@@ -122,7 +122,7 @@ void LrpShare::set_strict(bool strict) {
     touched_.insert(names_.begin(), names_.end());
 }
 
-std::set<traffic::RuleKey> LrpShare::names_to_make(const std::set<lrp::ProcessKey>& processes,
+std::set<traffic::RuleKey> LrpShare::names_to_make(const std::vector<lrp::ProcessKey>& processes,
                                                    const traffic::TableDiff& by_routes) {
     auto names = front_.update(source_.book(), processes);
     for (const auto& name : names) {
@@ -248,13 +248,15 @@ std::string LrpShare::loses_to(const traffic::RuleKey& name) const {
         return strict_ && std::any_of(processes.begin(), processes.end(),
                                       [&](const auto& process) { return process.scope != namespace_of(rule.owner); });
     };
-    for (const auto& [key, rule] : table_.on_host(name.host, name.wildcard)) {
-        if (!rule->owner.starts_with(route_prefix)) continue;
-        if (key.path == name.path || rule->tls == traffic::Tls::passthrough || is_foreign(*rule)) return rule->owner;
+    auto rules = table_.on_host(name.host, name.wildcard);
+    if (!name.wildcard) {
+        const auto above = table_.on_host(std::string(route::parent_of(name.host)), true);
+        rules.insert(rules.end(), above.begin(), above.end());
     }
-    if (name.wildcard) return {};
-    for (const auto& [key, rule] : table_.on_host(std::string(route::parent_of(name.host)), true)) {
-        if (rule->owner.starts_with(route_prefix) && is_foreign(*rule)) return rule->owner;
+    for (const auto& [key, rule] : rules) {
+        if (!rule->owner.starts_with(route_prefix)) continue;
+        const route::RouteRule stands{key, rule->tls == traffic::Tls::passthrough, is_foreign(*rule)};
+        if (route::keeps_out(stands, name)) return rule->owner;
     }
     return {};
 }
@@ -296,7 +298,7 @@ void LrpShare::end_tls(const LrpSettings& settings, const traffic::RuleKey& name
     if (settings.secret.empty()) return;
     const auto certificate = route::certificate_in(
         settings.secret, secret_(settings.secret),
-        [&](auto text, auto key, auto chain) { return certificates_.parse(settings.secret, text, key, chain); });
+        [&](auto text, auto key, auto chain) { return certificates_.parse(settings.secret, 0, text, key, chain); });
     if (!certificate) {
         part.problems.push_back({"InvalidCertificate", certificate.error().text()});
         // A default certificate would be somebody else's name: not served with TLS, and nobody is sent there.
@@ -320,13 +322,13 @@ route::Part LrpShare::make(const traffic::PortKey& port) const {
     pool.name = owner;
     pool.protocol = port.transport == traffic::Transport::udp ? traffic::PoolProtocol::udp : traffic::PoolProtocol::tcp;
     pool.balance = traffic::Balance::round_robin;
-    const auto* desired = source_.book().desired(leased->process);
+    const auto desired = source_.book().desired(leased->process);
     for (const auto& endpoint : source_.book().endpoints(leased->process, leased->container_port)) {
         // Where only TLS is taken there is no other port to name.
         pool.members.push_back({.address = endpoint.address,
                                 .port = endpoint.port != 0 ? endpoint.port : endpoint.tls_port,
                                 .group = leased->process.guid,
-                                .app = desired != nullptr ? desired->app : std::string(),
+                                .app = desired ? desired->app : std::string(),
                                 .instance = endpoint.instance_guid,
                                 .index = endpoint.index,
                                 .tls_port = endpoint.tls_port});

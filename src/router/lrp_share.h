@@ -60,7 +60,7 @@ private:
         std::string first;  // owner
     };
 
-    [[nodiscard]] std::set<traffic::RuleKey> names_to_make(const std::set<lrp::ProcessKey>& processes,
+    [[nodiscard]] std::set<traffic::RuleKey> names_to_make(const std::vector<lrp::ProcessKey>& processes,
                                                            const traffic::TableDiff& by_routes);
     void remake(const traffic::RuleKey& name, WallTime now, traffic::TableDiff& change);
     void remake(const traffic::PortKey& port, traffic::TableDiff& change);

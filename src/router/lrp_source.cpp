@@ -122,7 +122,7 @@ LrpSource::LrpSource(std::string router, cluster::Link& link, const Clock& clock
               book_.erase(gone);
               settings_.erase(process);
           }),
-      actual_([this](lrp::Actual actual) { book_.put(std::move(actual)); },
+      actual_([this](const lrp::Actual& actual) { book_.put(actual); },
               [this](const Slot& slot, const std::string& instance) {
                   lrp::Actual gone;
                   gone.process = slot.process;
@@ -175,7 +175,7 @@ LrpSource::~LrpSource() = default;
 
 void LrpSource::put(lrp::Desired desired, LrpSettings settings) {
     const auto process = desired.key;
-    const bool is_new = book_.desired(process) == nullptr;
+    const bool is_new = !book_.knows(process);
     book_.put(std::move(desired));
     if (this->settings(process) == settings) return;
     if (!is_new) resettled_.insert(process);  // all names of a new one are made anyway
@@ -273,10 +273,10 @@ std::set<traffic::PortKey> LrpSource::ports_of(const lrp::ProcessKey& process) c
     return found != ports_of_.end() ? found->second : std::set<traffic::PortKey>();
 }
 
-std::set<lrp::ProcessKey> LrpSource::take_touched() {
+std::vector<lrp::ProcessKey> LrpSource::take_touched() {
     auto touched = book_.take_touched();
     if (std::exchange(all_touched_, false)) {
-        desired_.each([&touched](const lrp::ProcessKey& process) { touched.insert(process); });
+        desired_.each([&touched](const lrp::ProcessKey& process) { touched.push_back(process); });
     }
     return touched;
 }

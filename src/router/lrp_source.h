@@ -65,7 +65,7 @@ public:
     [[nodiscard]] std::set<traffic::PortKey> ports_of(const lrp::ProcessKey& process) const;
 
     // Processes to look at again, each once.
-    std::set<lrp::ProcessKey> take_touched();
+    std::vector<lrp::ProcessKey> take_touched();
     // Processes all of whose names have to be made anew: their annotations have changed.
     std::set<lrp::ProcessKey> take_resettled() { return std::exchange(resettled_, {}); }
     std::set<traffic::PortKey> take_touched_ports() { return std::exchange(touched_ports_, {}); }

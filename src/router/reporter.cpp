@@ -34,7 +34,9 @@ json::Value text_value(std::string_view text, std::size_t max) {
 }
 
 json::Object spec_json(const resource::RouterInstanceSpec& spec) {
-    json::Object out{{"router", text_value(spec.router)}, {"address", text_value(spec.address)}};
+    json::Object out{{"address", text_value(spec.address)}};
+    if (!spec.router.empty()) out["router"] = text_value(spec.router);
+    if (!spec.load_balancer.empty()) out["loadBalancer"] = text_value(spec.load_balancer);
     if (!spec.probe.empty()) out["probe"] = text_value(spec.probe);
     return out;
 }
@@ -256,11 +258,12 @@ Result<void> Reporter::look_at(const std::string& answer) {
         phase_ = Phase::tell;
         return {};
     }
-    if (held && held->router != options_.spec.router) {
-        return fail(Errc::conflict,
-                    fmt::format("RouterInstance \"{}\" is of Router \"{}\": give this one another --name, "
-                                "or delete that one if it is gone for good",
-                                options_.instance, held->router));
+    if (held && (held->router != options_.spec.router || held->load_balancer != options_.spec.load_balancer)) {
+        const bool router = !held->router.empty();
+        return fail(Errc::conflict, fmt::format("RouterInstance \"{}\" is of {} \"{}\": give this one another --name, "
+                                                "or delete that one if it is gone for good",
+                                                options_.instance, router ? "Router" : "LoadBalancer",
+                                                router ? held->router : held->load_balancer));
     }
     if (held && !told_ && held->address != options_.spec.address && lease_lives(answer)) {
         return fail(Errc::conflict,
@@ -269,10 +272,8 @@ Result<void> Reporter::look_at(const std::string& answer) {
                                 options_.instance, held->address));
     }
     if (held) {
-        log_.warn("router instance was registered elsewhere before", {{"instance", options_.instance},
-                                                                      {"router", held->router},
-                                                                      {"address", held->address},
-                                                                      {"now", options_.spec.address}});
+        log_.warn("router instance was registered elsewhere before",
+                  {{"instance", options_.instance}, {"address", held->address}, {"now", options_.spec.address}});
     }
     phase_ = Phase::correct;
     return {};

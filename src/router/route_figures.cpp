@@ -8,9 +8,12 @@ namespace fairlead::router {
 
 namespace {
 
-// "route/shop/cart"; what is not a Route's ("lrp/foo.com/path") has no namespace.
+// "route/shop/cart", "ingress/shop/web/cart:80"; what is neither ("lrp/foo.com/path") has no namespace.
 Labels labels_of(const std::string& pool) {
     const auto parts = split(pool, '/');
+    if (parts.size() == 4 && parts[0] == "ingress") {
+        return {{"namespace", std::string(parts[1])}, {"route", fmt::format("{}/{}", parts[2], parts[3])}};
+    }
     if (parts.size() != 3 || parts[0] != "route") return {{"namespace", ""}, {"route", pool}};
     return {{"namespace", std::string(parts[1])}, {"route", std::string(parts[2])}};
 }

@@ -1,11 +1,8 @@
 #include "router/source.h"
 
-#include <fmt/core.h>
-
 #include <algorithm>
 
 #include "base/text.h"
-#include "route/table.h"
 #include "router/follow.h"
 
 namespace fairlead::router {
@@ -13,28 +10,6 @@ namespace fairlead::router {
 namespace {
 
 // What nobody here asks for would cost memory, and make changes of what is none for us.
-Result<resource::Route> read_route(const json::Value& object) {
-    auto route = resource::decode<resource::Route>(object);
-    if (!route) return route;
-    resource::ObjectMeta metadata;
-    metadata.name = std::move(route->metadata.name);
-    metadata.namespace_ = std::move(route->metadata.namespace_);
-    metadata.uid = std::move(route->metadata.uid);
-    metadata.creation_timestamp = std::move(route->metadata.creation_timestamp);
-    metadata.annotations = std::move(route->metadata.annotations);
-    metadata.annotations.erase("kubectl.kubernetes.io/last-applied-configuration");
-    route->metadata = std::move(metadata);
-    route->status.conditions.clear();
-    for (auto& ingress : route->status.ingress) {
-        // Times and words of a condition change without meaning anything to a router.
-        for (auto& condition : ingress.conditions) {
-            condition = json::Object{{"type", json::String(json::string_at(condition, "type"))},
-                                     {"status", json::String(json::string_at(condition, "status"))}};
-        }
-    }
-    return route;
-}
-
 Result<resource::Service> read_service(const json::Value& object) {
     auto read = resource::decode<resource::Service>(object);
     if (!read) return read;
@@ -69,71 +44,37 @@ Result<resource::Secret> read_secret(const json::Value& object) {
     return secret;
 }
 
-Result<resource::Router> read_router(const json::Value& object) {
-    auto read = resource::decode<resource::Router>(object);
-    if (!read) return read;
-    resource::Router router;
-    router.spec = std::move(read->spec);
-    return router;
-}
-
-bool of_router(const json::Value& route, std::string_view router) {
-    if (json::string_at(route, "status.router") == router) return true;
-    const auto* former = json::find(route, "status.former");
-    const auto* list = former != nullptr ? former->if_array() : nullptr;
-    return list != nullptr && std::any_of(list->begin(), list->end(), [router](const json::Value& entry) {
-               return json::string_at(entry, "router") == router;
-           });
-}
-
 }  // namespace
 
-void Source::OwnRoutes::put(const std::string& key, const json::Value& object) {
-    if (of_router(object, router_)) {
-        shelf_.put(key, object);
-    } else {
-        shelf_.erase(key);
-    }
-}
-
 template <class T>
-cluster::Shelf<T> Source::shelf(std::map<std::string, T>& objects, Index& index, Log& log) {
+cluster::Shelf<T> Source::shelf(std::map<std::string, T>& objects, Index& index) {
     Result<T> (*read)(const json::Value&) = nullptr;
     if constexpr (std::is_same_v<T, resource::Service>) read = read_service;
     if constexpr (std::is_same_v<T, resource::Endpoints>) read = read_endpoints;
     if constexpr (std::is_same_v<T, resource::Secret>) read = read_secret;
-    if constexpr (std::is_same_v<T, resource::Router>) read = read_router;
     return cluster::Shelf<T>(
         objects, read,
         [this, &index](const std::string& key, const T*, const T*) {
             touch_all(index, key);
             if constexpr (std::is_same_v<T, resource::Secret>) changed_secrets_.insert(key);
         },
-        log, "our own", max_objects);
+        feed_.log, "our own", max_objects);
 }
 
-Source::Source(std::string router, cluster::Link& link, const Clock& clock, Random& random, Log& log,
-               const std::function<void()>& wake)
-    : router_(std::move(router)),
-      service_shelf_(shelf(services_, by_service_, log)),
-      endpoints_shelf_(shelf(endpoints_, by_service_, log)),
-      secret_shelf_(shelf(secrets_, by_secret_, log)),
-      router_shelf_(shelf(routers_, none_, log)),
-      route_shelf_(
-          routes_, read_route,
-          [this](const std::string& key, const auto* before, const auto* after) { index_route(key, before, after); },
-          log, "our own", max_objects),
-      own_routes_(router_, route_shelf_),
-      topics_{cluster::ListWatch(topic_of(resource::router_kind(), "fieldSelector=metadata.name%3D" + router_),
-                                 {link, clock, random, router_shelf_, wake}, follower_options()),
-              cluster::ListWatch(topic_of(resource::service_kind()), {link, clock, random, service_shelf_, wake},
-                                 follower_options()),
-              cluster::ListWatch(topic_of(resource::endpoints_kind()), {link, clock, random, endpoints_shelf_, wake},
-                                 follower_options()),
-              cluster::ListWatch(topic_of(resource::secret_kind(), "fieldSelector=type%3Dkubernetes.io%2Ftls"),
-                                 {link, clock, random, secret_shelf_, wake}, follower_options()),
-              cluster::ListWatch(topic_of(resource::route_kind()), {link, clock, random, own_routes_, wake},
-                                 follower_options())} {}
+Source::Source(const Feed& feed)
+    : feed_(feed),
+      service_shelf_(shelf(services_, by_service_)),
+      endpoints_shelf_(shelf(endpoints_, by_service_)),
+      secret_shelf_(shelf(secrets_, by_secret_)) {
+    follow(topic_of(resource::service_kind()), service_shelf_);
+    follow(topic_of(resource::endpoints_kind()), endpoints_shelf_);
+    follow(topic_of(resource::secret_kind(), "fieldSelector=type%3Dkubernetes.io%2Ftls"), secret_shelf_);
+}
+
+void Source::follow(cluster::Topic topic, cluster::Sink& sink) {
+    const cluster::ListWatchParts parts{feed_.link, feed_.clock, feed_.random, sink, feed_.wake};
+    topics_.emplace_back(std::move(topic), parts, follower_options());
+}
 
 void Source::touch_all(const Index& index, const std::string& key) {
     if (const auto found = index.find(key); found != index.end()) {
@@ -141,23 +82,35 @@ void Source::touch_all(const Index& index, const std::string& key) {
     }
 }
 
-void Source::index_route(const std::string& key, const resource::Route* before, const resource::Route* after) {
-    const auto remove = [&key](Index& index, const std::string& object) {
-        const auto found = index.find(object);
-        if (found == index.end()) return;
-        found->second.erase(key);
-        if (found->second.empty()) index.erase(found);
+void Source::index(const std::string& key, const Names& before, const Names& after) {
+    const auto exchange = [&key](Index& index, const std::vector<std::string>& old,
+                                 const std::vector<std::string>& now) {
+        for (const auto& object : old) {
+            const auto found = index.find(object);
+            if (found == index.end()) continue;
+            found->second.erase(key);
+            if (found->second.empty()) index.erase(found);
+        }
+        for (const auto& object : now) index[object].insert(key);
     };
-    if (before != nullptr) {
-        for (const auto& service : route::services_of(*before)) remove(by_service_, service);
-        if (const auto secret = route::secret_of(*before); !secret.empty()) remove(by_secret_, secret);
-    }
-    if (after != nullptr) {
-        for (const auto& service : route::services_of(*after)) by_service_[service].insert(key);
-        if (const auto secret = route::secret_of(*after); !secret.empty()) by_secret_[secret].insert(key);
-    }
+    exchange(by_service_, before.services, after.services);
+    exchange(by_secret_, before.secrets, after.secrets);
     own_change_ = true;
     touched_.insert(key);
+}
+
+route::World Source::world(const std::string& key, const State& state, WallTime now) {
+    route::World world;
+    world.service = [this](std::string_view name) { return service(name); };
+    world.endpoints = [this](std::string_view name) { return endpoints(name); };
+    world.secret = [this](std::string_view name) { return secret(name); };
+    world.state = state;
+    // One object may have several, always asked for in the same order.
+    world.certificate = [this, key, number = std::size_t{0}](auto certificate, auto private_key, auto chain) mutable {
+        return certificates_.parse(key, number++, certificate, private_key, chain);
+    };
+    world.now = now;
+    return world;
 }
 
 Step Source::step() {
@@ -181,6 +134,6 @@ std::string Source::problem() const {
     return {};
 }
 
-std::optional<std::int64_t> Source::revision() const { return parse_int(topics_[of_routes].revision()); }
+std::optional<std::int64_t> Source::revision() const { return parse_int(topics_.back().revision()); }
 
 }  // namespace fairlead::router

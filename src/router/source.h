@@ -1,19 +1,20 @@
-// What an agent knows of the API: its Router, the Routes that concern it, and the Services, Endpoints and Secrets of
-// all namespaces, kept in step by list and watch; and which routes a change of any of them touches. Used by the agent.
-//
-// All Routes are followed, not only those whose status.router is ours: a route that was moved away is served here for a
-// while longer, which no field selector can say. What does not concern us is dropped before it is decoded.
+// What an agent knows of the API: the objects that it serves (Routes, or Ingresses), and the Services, Endpoints and
+// Secrets of all namespaces, kept in step by list and watch; which of its objects a change of any of them touches, and
+// what each of them asks of the proxy's table. Used by the agent; what is served is said by RouteSource and
+// IngressSource.
 //
 // Threads: one, that of step(); callbacks of the link may come from any.
 #pragma once
 
-#include <array>
+#include <deque>
 #include <functional>
 #include <map>
 #include <optional>
 #include <set>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include "base/clock.h"
 #include "base/fwd.h"
@@ -21,17 +22,35 @@
 #include "cluster/list_watch.h"
 #include "cluster/shelf.h"
 #include "resource/kinds/endpoints.h"
-#include "resource/kinds/route.h"
-#include "resource/kinds/router.h"
 #include "resource/kinds/secret.h"
 #include "resource/kinds/service.h"
+#include "route/table.h"
+#include "router/certificate_memory.h"
+#include "router/union.h"
 
 namespace fairlead::router {
 
+// What a source is made with; all outlive it.
+struct Feed {
+    cluster::Link& link;
+    const Clock& clock;
+    Random& random;
+    Log& log;
+    std::function<void()> wake;  // from any thread: step() has something to do
+};
+
 class Source {
 public:
-    Source(std::string router, cluster::Link& link, const Clock& clock, Random& random, Log& log,
-           const std::function<void()>& wake);
+    // What one object asks for.
+    struct Made {
+        route::Part part{};
+        Rank rank{};
+        std::optional<WallTime> until{};  // it has to be looked at again then
+    };
+    // What checks say of a member.
+    using State = std::function<traffic::MemberState(std::string_view address, std::uint16_t port)>;
+
+    virtual ~Source() = default;
     Source(const Source&) = delete;
     Source& operator=(const Source&) = delete;
 
@@ -41,67 +60,75 @@ public:
     [[nodiscard]] bool listed() const;
     // Why something cannot be read now; empty: all is well.
     [[nodiscard]] std::string problem() const;
-    // Every change of a Route up to here has been taken in.
+    // Every change of an object that is served up to here has been taken in.
     [[nodiscard]] std::optional<std::int64_t> revision() const;
 
-    // Routes of ours that have to be looked at again, each once.
+    // Objects of ours that have to be looked at again, each once; "namespace/name".
     std::set<std::string> take_touched() { return std::exchange(touched_, {}); }
-    void touch(const std::string& route) { touched_.insert(route); }
+    void touch(const std::string& key) { touched_.insert(key); }
     // Secrets that have changed, for whoever else uses them.
     std::set<std::string> take_changed_secrets() { return std::exchange(changed_secrets_, {}); }
-    // Whether a Route of ours itself was among them since the last call, and not only what stands behind it.
+    // Whether an object of ours itself was among them since the last call, and not only what stands behind it.
     bool take_own_change() { return std::exchange(own_change_, false); }
 
-    [[nodiscard]] const resource::Route* route(const std::string& key) const { return find(routes_, key); }
+    // Nothing: it is gone, or another's.
+    [[nodiscard]] virtual std::optional<Made> make(const std::string& key, const State& state, WallTime now) = 0;
+    // What the owners of its objects begin with: "route/", then the key.
+    [[nodiscard]] virtual std::string_view owner_prefix() const = 0;
+    // What is told to the owner of a rule that another, older one has; nothing: it hears of it elsewhere.
+    [[nodiscard]] virtual std::optional<route::Problem> lost(const traffic::RuleKey&, const std::string& /*winner*/,
+                                                             const std::string& /*loser*/) const {
+        return std::nullopt;
+    }
+
     [[nodiscard]] const resource::Service* service(std::string_view key) const { return find(services_, key); }
     [[nodiscard]] const resource::Endpoints* endpoints(std::string_view key) const { return find(endpoints_, key); }
     [[nodiscard]] const resource::Secret* secret(std::string_view key) const { return find(secrets_, key); }
-    [[nodiscard]] const resource::Router* router() const { return find(routers_, router_); }
-    [[nodiscard]] std::size_t routes() const { return routes_.size(); }
 
-private:
-    // Routes of others do not get as far as the shelf.
-    class OwnRoutes final : public cluster::Sink {
-    public:
-        OwnRoutes(const std::string& router, cluster::Sink& shelf) : router_(router), shelf_(shelf) {}
-        void put(const std::string& key, const json::Value& object) override;
-        void erase(const std::string& key) override { shelf_.erase(key); }
-        void keep_only(const std::set<std::string>& keys) override { shelf_.keep_only(keys); }
-
-    private:
-        const std::string& router_;
-        cluster::Sink& shelf_;
+protected:
+    // The Services and Secrets that an object names.
+    struct Names {
+        std::vector<std::string> services{}, secrets{};
     };
-    using Index = std::map<std::string, std::set<std::string>, std::less<>>;  // object -> routes
+
+    explicit Source(const Feed& feed);
+    // Follows one more kind, after those that are followed already; the last one is what is served.
+    void follow(cluster::Topic topic, cluster::Sink& sink);
+    // No more is followed: whoever has the sinks ends.
+    void end() { topics_.clear(); }
+    // An object of ours changed: what it named, and what it names now.
+    void index(const std::string& key, const Names& before, const Names& after);
+    [[nodiscard]] route::World world(const std::string& key, const State& state, WallTime now);
+    void forget_certificates(const std::string& key) { certificates_.forget(key); }
+    [[nodiscard]] Log& log() const { return feed_.log; }
 
     template <class T>
     static const T* find(const std::map<std::string, T>& objects, std::string_view key) {
         const auto found = objects.find(std::string(key));
         return found != objects.end() ? &found->second : nullptr;
     }
-    template <class T>
-    cluster::Shelf<T> shelf(std::map<std::string, T>& objects, Index& index, Log& log);
-    void touch_all(const Index& index, const std::string& key);
-    void index_route(const std::string& key, const resource::Route* before, const resource::Route* after);
 
-    const std::string router_;
-    std::map<std::string, resource::Route> routes_;
+private:
+    using Index = std::map<std::string, std::set<std::string>, std::less<>>;  // object -> ours
+
+    template <class T>
+    cluster::Shelf<T> shelf(std::map<std::string, T>& objects, Index& index);
+    void touch_all(const Index& index, const std::string& key);
+
+    Feed feed_;
     std::map<std::string, resource::Service> services_;
     std::map<std::string, resource::Endpoints> endpoints_;
     std::map<std::string, resource::Secret> secrets_;
-    std::map<std::string, resource::Router> routers_;
-    Index by_service_, by_secret_, none_;
+    Index by_service_, by_secret_;
     std::set<std::string> touched_, changed_secrets_;
     bool own_change_ = false;
+    CertificateMemory certificates_;
     cluster::Shelf<resource::Service> service_shelf_;
     cluster::Shelf<resource::Endpoints> endpoints_shelf_;
     cluster::Shelf<resource::Secret> secret_shelf_;
-    cluster::Shelf<resource::Router> router_shelf_;
-    cluster::Shelf<resource::Route> route_shelf_;
-    OwnRoutes own_routes_;
-    // In this order: what stands behind routes is taken in before the routes that name it.
-    enum Topics { of_routers, of_services, of_endpoints, of_secrets, of_routes, topic_count };
-    std::array<cluster::ListWatch, topic_count> topics_;  // last: their calls end before anything else
+    // What stands behind objects is taken in before the objects that name it.
+    enum Topics { of_services, of_endpoints, of_secrets };
+    std::deque<cluster::ListWatch> topics_;  // last: their calls end before anything else
 };
 
 }  // namespace fairlead::router

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <set>
+#include <type_traits>
 
 namespace fairlead::router {
 
@@ -37,11 +38,26 @@ void Union::exchange(std::map<Key, Owners>& index, std::map<Key, Value> traffic:
     };
     for (const auto& key : keys) {
         const auto old = value_of(key, before);
+        const auto owners = index.find(key);
+        const auto owners_before = owners != index.end() ? owners->second : Owners{};
         leave(index, key, owner);
         if ((after.*member).contains(key)) enter(index, key, owner, rank);
+        if constexpr (std::is_same_v<Key, traffic::RuleKey>) note_losers(key, owners_before);
         auto now = value_of(key, after);
         if (old != now) change.emplace(key, std::move(now));
     }
+}
+
+void Union::note_losers(const traffic::RuleKey& key, const Owners& before) {
+    for (const auto& owner : before) {
+        const auto held = lost_.find(owner);
+        if (held == lost_.end()) continue;
+        held->second.erase(key);
+        if (held->second.empty()) lost_.erase(held);
+    }
+    const auto now = rules_.find(key);
+    if (now == rules_.end()) return;
+    for (std::size_t i = 1; i < now->second.size(); ++i) lost_[now->second[i]][key] = now->second.front();
 }
 
 traffic::TableDiff Union::set(const std::string& owner, const Rank& rank, traffic::RoutingTable table) {

@@ -26,6 +26,9 @@ public:
     [[nodiscard]] traffic::RoutingTable whole() const;
     [[nodiscard]] std::size_t owners() const { return held_.size(); }
     [[nodiscard]] bool has(const std::string& owner) const { return held_.contains(owner); }
+    // By owner: its rules that an older one has, and who that is. Nobody is in it without any.
+    using Lost = std::map<std::string, std::map<traffic::RuleKey, std::string>>;
+    [[nodiscard]] const Lost& lost() const { return lost_; }
     // Rules of this host (or wildcard) as they are in force.
     [[nodiscard]] std::vector<std::pair<traffic::RuleKey, const traffic::Rule*>> on_host(const std::string& host,
                                                                                          bool wildcard) const;
@@ -46,7 +49,10 @@ private:
                   const std::string& owner, const Rank& rank, const traffic::RoutingTable& before,
                   const traffic::RoutingTable& after, std::map<Key, std::optional<Value>>& change);
 
+    void note_losers(const traffic::RuleKey& key, const Owners& before);
+
     std::map<std::string, Held> held_;
+    Lost lost_;
     std::map<traffic::RuleKey, Owners> rules_;
     std::map<std::string, Owners> certificates_;
     std::map<traffic::PortKey, Owners> ports_;

@@ -184,7 +184,10 @@ bool needs_nodes(const AnnotationSet& annotations) {
 
 }  // namespace
 
-bool may_concern(std::string_view stored) { return stored.find("external-dns.") != std::string_view::npos; }
+bool may_concern(std::string_view stored) {
+    return stored.find("external-dns.") != std::string_view::npos ||
+           stored.find("\"loadBalancerName\"") != std::string_view::npos;
+}
 
 Reading read(const resource::Service& service, const resource::Endpoints* addresses) {
     Reading reading;
@@ -228,7 +231,9 @@ Reading read(const resource::Service& service, const resource::Endpoints* addres
 Reading read(const resource::Ingress& ingress) {
     Reading reading;
     const AnnotationSet annotations(ingress.metadata.annotations);
-    if (annotations.empty() || meant_for_another(annotations)) return reading;
+    // One that a LoadBalancer of ours carries is published whether or not it asks for it by annotations.
+    const bool carried = !ingress.status.load_balancer_name.empty();
+    if ((annotations.empty() && !carried) || meant_for_another(annotations)) return reading;
     std::set<std::string> hosts;
     bool defined = true;
     bool annotated = true;

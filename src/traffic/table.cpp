@@ -1,5 +1,7 @@
 #include "traffic/table.h"
 
+#include <fmt/core.h>
+
 #include "base/text.h"
 
 namespace fairlead::traffic {
@@ -47,9 +49,11 @@ void take_over(std::map<Key, std::optional<Value>>& change, std::map<Key, std::o
     }
 }
 
-// Of the rules with this host, the one with the longest path that covers `path`.
+// Of the rules with this host, the one with the longest path that covers `path`; an exact one has all of it.
 const Rule* longest(const RoutingTable& table, std::string_view host, bool wildcard, std::string_view path) {
-    RuleKey key{std::string(host), wildcard, std::string(path)};
+    RuleKey key{std::string(host), wildcard, std::string(path), true};
+    if (const auto found = table.rules.find(key); found != table.rules.end()) return &found->second;
+    key.exact = false;
     for (;;) {
         if (const auto found = table.rules.find(key); found != table.rules.end()) return &found->second;
         if (key.path.empty()) return nullptr;
@@ -58,6 +62,11 @@ const Rule* longest(const RoutingTable& table, std::string_view host, bool wildc
 }
 
 }  // namespace
+
+std::string rule_text(const RuleKey& key) {
+    const auto* before = key.wildcard ? "*." : key.host.empty() ? "*" : "";
+    return fmt::format("{}{}{}{}", key.exact ? "= " : "", before, key.host, key.path);
+}
 
 std::string_view name_of(Transport transport) { return transport == Transport::tcp ? "tcp" : "udp"; }
 
@@ -91,9 +100,10 @@ const Rule* match(const RoutingTable& table, std::string_view host, std::string_
     if (name.ends_with('.')) name.pop_back();
     const auto only_path = path.substr(0, path.find_first_of("?#"));
     if (const auto* rule = longest(table, name, false, only_path)) return rule;
-    const auto dot = name.find('.');
-    if (dot == std::string::npos) return nullptr;
-    return longest(table, std::string_view(name).substr(dot + 1), true, only_path);
+    if (const auto dot = name.find('.'); dot != std::string::npos) {
+        if (const auto* rule = longest(table, std::string_view(name).substr(dot + 1), true, only_path)) return rule;
+    }
+    return longest(table, "", false, only_path);
 }
 
 }  // namespace fairlead::traffic

@@ -1,4 +1,4 @@
-// The RoutingTable: who gets a request. Front ends (Routes, later Ingresses and LRPs) only make it, proxies only follow
+// The RoutingTable: who gets a request. Front ends (Routes, Ingresses and LRPs) only make it, proxies only follow
 // it; no front end knows a proxy. A value: maps, so that the same input gives the same bytes.
 //
 // Everything carries the name of what it was made from (its owner, "route/shop/cart"), so that a problem finds its way
@@ -37,6 +37,8 @@ struct Member {
     std::string app{}, instance{};
     std::optional<std::int32_t> index{};
     std::uint16_t tls_port = 0;  // where it takes TLS, with a certificate for its instance
+    bool http2 = false;          // what it speaks; for proxies that ask each member in its own way (gorouter)
+    std::string segment{};       // isolation segment: which gorouters may lead there; empty: those that are shared
     bool operator==(const Member&) const = default;
 };
 
@@ -49,7 +51,12 @@ struct MemberTls {
     bool operator==(const MemberTls&) const = default;
 };
 
-enum class PoolProtocol { http, tcp, udp };
+enum class PoolProtocol {
+    http,
+    tcp,
+    udp,
+    http2,  // members are asked by HTTP/2, without TLS by prior knowledge (RFC 9113 section 3.3)
+};
 
 struct Pool {
     std::string name;  // unique in the table: the owner, and what tells its pools apart
@@ -59,6 +66,7 @@ struct Pool {
     std::string sticky_cookie;                                // empty: no stickiness
     std::optional<std::chrono::milliseconds> server_timeout;  // the router's own if left out
     std::vector<Member> members;                              // by address and port, each once
+    bool proxy_protocol = false;  // members are told the client's address by it (version 2); only HAProxy can
     bool operator==(const Pool&) const = default;
 };
 
@@ -71,13 +79,19 @@ enum class Tls {
 };
 
 // Which requests go to a pool. The longest path wins; a path matches itself and what lies below it ("/cart" does not
-// match "/carts"). An exact host wins over a wildcard.
+// match "/carts"), or with `exact` itself alone, to the letter, and then wins over the same path that is not exact. An
+// exact host wins over a wildcard, and a wildcard over any host; where a host has no rule for the path, the next is
+// asked.
 struct RuleKey {
-    std::string host;       // lower case; without "*." of a wildcard
+    std::string host;       // lower case; without "*." of a wildcard; "": any host
     bool wildcard = false;  // one level: host "acme.test" covers "www.acme.test", not "acme.test" nor "a.b.acme.test"
-    std::string path;       // "" or "/cart", without a "/" at its end
+    std::string path;       // "" or "/cart", without a "/" at its end; with `exact` "/", "/cart" or "/cart/"
+    bool exact = false;
     auto operator<=>(const RuleKey&) const = default;  // NOLINT(modernize-use-nullptr): its mistake about <=>
 };
+
+// "*.acme.test/cart", "*/cart" for any host, "= shop.test/cart" for an exact path; for people.
+std::string rule_text(const RuleKey& key);
 
 struct Rule {
     std::string pool, owner;

@@ -56,7 +56,8 @@ INSTANTIATE_TEST_SUITE_P(
         UsageRow{"bad_store", {"serve", "--store", "floppy:"}, 2},
         UsageRow{"bad_level", {"serve", "--log-level", "loud"}, 2},
         UsageRow{"bad_role", {"serve", "--roles", "api,cook"}, 2},
-        UsageRow{"no_api", {"serve", "--roles", "controllers"}, 2},
+        UsageRow{"no_api", {"serve", "--roles", "controllers"}, 2}, UsageRow{"router_of_nothing", {"router"}, 2},
+        UsageRow{"router_of_two", {"router", "--router", "edge", "--loadbalancer", "front"}, 2},
         UsageRow{"bad_ttl", {"serve", "--event-ttl", "soon"}, 2}, UsageRow{"no_ttl", {"serve", "--event-ttl", "0s"}, 2},
         UsageRow{"bad_strategy", {"serve", "--route-strategy", "random"}, 2}, UsageRow{"token_alone", {"token"}, 2},
         UsageRow{"token_of_nobody", {"token", "create"}, 2},
@@ -133,6 +134,16 @@ TEST(CommandLine, ServeDns) {
     EXPECT_EQ(ran.served->dns_id, "fra1");
     EXPECT_FALSE(run_line({"serve", "--dns-listen", "none"}).served->dns);
     EXPECT_FALSE(run_line({"serve", "--roles", "api,controllers"}).served->dns);
+}
+TEST(CommandLine, ServeBalancers) {
+    EXPECT_TRUE(run_line({"serve"}).served->balancers) << "it does nothing until there is one";
+    EXPECT_FALSE(run_line({"serve", "--roles", "api,controllers"}).served->balancers);
+    const auto ran = run_line({"serve", "--roles", "api,balancers", "--haproxy", "/h", "--nginx", "/n"});
+    ASSERT_TRUE(ran.served) << ran.err;
+    EXPECT_TRUE(ran.served->balancers);
+    EXPECT_FALSE(ran.served->controllers);
+    EXPECT_EQ(ran.served->haproxy, "/h");
+    EXPECT_EQ(ran.served->nginx, "/n");
 }
 TEST(CommandLine, ServeOptions) {
     const auto ran =

@@ -59,6 +59,20 @@ TEST(InstanceOptions, ErrorsNameTheFlag) {
     }
 }
 
+TEST(InstanceOptions, OfALoadBalancer) {
+    InstanceArguments arguments;
+    arguments.load_balancer = "front";
+    auto with = defaults();
+    with.router.clear();
+    with.name.clear();
+    const auto options = instance_options(arguments, "--", with);
+    ASSERT_TRUE(options) << options.error().text();
+    EXPECT_EQ(options->load_balancer, "front");
+    EXPECT_EQ(options->name, "front-" + host_name());
+    arguments.load_balancer = "a_b";
+    EXPECT_EQ(instance_options(arguments, "--", with).error().field, "--loadbalancer");
+}
+
 TEST(InstanceOptions, TheMachineHasAName) { EXPECT_FALSE(host_name().empty()); }
 
 TEST(InstanceOptions, TheNameHasTheRouterAndTheMachine) {

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <deque>
 
+#include "base/text.h"
 #include "control/controlled.h"
 #include "controller/lrp_routes.h"
 #include "controller/port_leases.h"
@@ -97,6 +98,42 @@ protected:
     }
     void set_routes(const std::string& key, const std::string& routes) {
         change(path(key), fmt::format(R"({{"spec":{{"routes":{}}}}})", routes));
+    }
+    static std::string route_path(const std::string& key) {
+        const auto slash = key.find('/');
+        return fmt::format("/apis/route.openshift.io/v1/namespaces/{}/routes/{}", key.substr(0, slash),
+                           key.substr(slash + 1));
+    }
+    // `from`: the Router that it is on now.
+    void bind(const std::string& key, const std::string& router, const std::string& from = "") {
+        const auto slash = key.find('/');
+        const auto route = world.get(route_path(key));
+        const auto more =
+            fmt::format(R"(,"from":"{}","routeUID":"{}")", from, json::string_at(route.value, "metadata.uid"));
+        const auto bound = world.post(
+            fmt::format("/apis/fairlead.dev/v1/namespaces/{}/routebindings", key.substr(0, slash)),
+            fmt::format(R"({{"apiVersion":"fairlead.dev/v1","kind":"RouteBinding","metadata":{{"name":"{0}"}},)"
+                        R"("routeName":"{0}","router":"{1}","dns":"{1}.example.net"{2}}})",
+                        key.substr(slash + 1), router, from.empty() ? "" : more));
+        ASSERT_EQ(bound.code, 201) << bound.body;
+    }
+    // Bound to the Router "rest", and admitted.
+    void make_route(const std::string& key, const std::string& host, const std::string& more = "") {
+        const std::string router = "rest";
+        const auto name = key.substr(key.find('/') + 1);
+        const auto whole = route_path(key);
+        const auto made = world.post(
+            whole.substr(0, whole.rfind('/')),
+            fmt::format(R"({{"apiVersion":"route.openshift.io/v1","kind":"Route","metadata":{{"name":"{}"}},)"
+                        R"("spec":{{"host":"{}","dnsType":"user","to":{{"kind":"Service","name":"s"}}{}}}}})",
+                        name, host, more));
+        ASSERT_EQ(made.code, 201) << made.body;
+        bind(key, router);
+        const bool wildcard = more.find("Subdomain") != std::string::npos;
+        change(whole + "/status",
+               fmt::format(R"({{"status":{{"ingress":[{{"host":"{}","routerName":"{}","wildcardPolicy":"{}",)"
+                           R"("conditions":[{{"type":"Admitted","status":"True"}}]}}]}}}})",
+                           host, router, wildcard ? "Subdomain" : "None"));
     }
     // "blue.tcp.62000 diego/web to 4000 Leased", in order.
     std::vector<std::string> leases() {
@@ -366,23 +403,128 @@ TEST_F(PortLeasesTest, ARouteHasTheNameFirst) {
     make_lrp("default/web", R"({"cf-router":[{"port":4000,"routes":["foo.example.com","bar.example.com/x"]}]})");
     settle();
     EXPECT_EQ(condition("default/web"), "True Accepted 2 names to port 4000");
-    const std::string routes = "/apis/route.openshift.io/v1/namespaces/mars/routes";
-    const auto made =
-        world.post(routes, R"({"apiVersion":"route.openshift.io/v1","kind":"Route","metadata":{"name":"r"},)"
-                           R"("spec":{"host":"bar.example.com","dnsType":"user","to":{"kind":"Service","name":"s"}}})");
-    ASSERT_EQ(made.code, 201) << made.body;
-    const auto bound = world.post("/apis/fairlead.dev/v1/namespaces/mars/routebindings",
-                                  R"({"apiVersion":"fairlead.dev/v1","kind":"RouteBinding","metadata":{"name":"r"},)"
-                                  R"("routeName":"r","router":"rest","dns":"rest.example.net"})");
-    ASSERT_EQ(bound.code, 201) << bound.body;
-    change(routes + "/r/status", R"({"status":{"ingress":[{"host":"bar.example.com","routerName":"rest",)"
-                                 R"("conditions":[{"type":"Admitted","status":"True"}]}]}})");
+    make_route("mars/r", "bar.example.com");
     settle();
     EXPECT_EQ(condition("default/web"),
-              "True Accepted 2 names to port 4000; a Route has bar.example.com (router rest) and goes first there");
-    world.remove(routes + "/r");
+              "True Accepted 2 names to port 4000; a Route has bar.example.com/x (router rest) and goes first there");
+    world.remove(route_path("mars/r"));
     settle();
     EXPECT_EQ(condition("default/web"), "True Accepted 2 names to port 4000");
+}
+
+TEST_F(PortLeasesTest, NamesThatHaveNoneForSingleInstancesAreTold) {
+    make_lrp("default/web",
+             R"({"cf-router":[{"port":4000,"routes":["*.foo.test","bar.test"],"route_to_instances":true}]})");
+    settle();
+    EXPECT_EQ(condition("default/web"),
+              "True Accepted 2 names to port 4000; *.foo.test: a wildcard has no names for single instances");
+}
+
+TEST_F(PortLeasesTest, NamesThatRoutesHave) {
+    struct Row {
+        const char* what;
+        const char* names;       // of the LRP, in namespace default
+        const char* route;       // "namespace/name"
+        const char* host;        // of the Route
+        const char* spec;        // more of it
+        const char* lost;        // "": none
+        bool instances = false;  // route_to_instances
+    };
+    const Row rows[] = {
+        {"SamePath", R"("foo.test/a")", "default/r", "foo.test", R"(,"path":"/a/")", "foo.test/a"},
+        {"OtherPath", R"("foo.test/a")", "default/r", "foo.test", R"(,"path":"/b")", ""},
+        {"OtherPathOfAStranger", R"("foo.test/a")", "mars/r", "foo.test", R"(,"path":"/b")", "foo.test/a"},
+        {"Passthrough", R"("foo.test/a")", "default/r", "foo.test", R"(,"tls":{"termination":"passthrough"})",
+         "foo.test/a"},
+        {"WildcardOfAStranger", R"("a.foo.test","a.b.foo.test","foo.test")", "mars/r", "www.foo.test",
+         R"(,"wildcardPolicy":"Subdomain")", "a.foo.test"},
+        {"OwnWildcard", R"("a.foo.test")", "default/r", "www.foo.test", R"(,"wildcardPolicy":"Subdomain")", ""},
+        {"SameWildcard", R"("*.foo.test")", "default/r", "www.foo.test", R"(,"wildcardPolicy":"Subdomain")",
+         "*.foo.test"},
+        {"BelowItsWildcard", R"("*.foo.test")", "mars/r", "www.foo.test", "", ""},
+        {"NameOfAnInstance", R"("foo.test")", "mars/r", "1.foo.test", "", "1.foo.test", true},
+        {"NoSuchInstance", R"("foo.test")", "mars/r", "2.foo.test", "", "", true},
+        {"WildcardAboveInstances", R"("foo.test")", "mars/r", "www.foo.test", R"(,"wildcardPolicy":"Subdomain")",
+         "0.foo.test (router rest), 1.foo.test", true},
+    };
+    make_router("rest", R"("tcp":"62000")");
+    for (const auto& row : rows) {
+        SCOPED_TRACE(row.what);
+        make_lrp("default/web", fmt::format(R"({{"cf-router":[{{"port":4000,"routes":[{}]{}}}]}})", row.names,
+                                            row.instances ? R"(,"route_to_instances":true)" : ""));
+        change(path("default/web"), R"({"spec":{"instances":2}})");
+        settle();
+        EXPECT_THAT(condition("default/web"), Not(HasSubstr("a Route has")));
+        make_route(row.route, row.host, row.spec);
+        settle();
+        if (*row.lost == '\0') {
+            EXPECT_THAT(condition("default/web"), Not(HasSubstr("a Route has")));
+        } else {
+            EXPECT_THAT(condition("default/web"),
+                        HasSubstr(fmt::format("; a Route has {} (router rest) and goes first there", row.lost)));
+        }
+        // The same whoever came first.
+        const auto told = condition("default/web");
+        world.remove(path("default/web"));
+        settle();
+        make_lrp("default/web", fmt::format(R"({{"cf-router":[{{"port":4000,"routes":[{}]{}}}]}})", row.names,
+                                            row.instances ? R"(,"route_to_instances":true)" : ""));
+        change(path("default/web"), R"({"spec":{"instances":2}})");
+        settle();
+        EXPECT_EQ(condition("default/web"), told);
+        world.remove(route_path(row.route));
+        settle();
+        EXPECT_THAT(condition("default/web"), Not(HasSubstr("a Route has")));
+        world.remove(path("default/web"));
+        settle();
+    }
+}
+
+TEST_F(PortLeasesTest, NamesThatRoutesHaveDependOnRoutersAndSharers) {
+    make_router("rest", R"("tcp":"62000")");
+    make_lrp("default/web", R"({"cf-router":[{"port":4000,"routes":["foo.test/a"]}]})");
+    make_route("mars/r", "foo.test", R"(,"path":"/b")");
+    settle();
+    const std::string lost = "; a Route has foo.test/a (router rest) and goes first there";
+    EXPECT_THAT(condition("default/web"), HasSubstr(lost));
+    change(fmt::format("{}/rest", routers_path), R"({"spec":{"namespaceOwnership":"InterNamespaceAllowed"}})");
+    settle();
+    EXPECT_THAT(condition("default/web"), Not(HasSubstr("a Route has"))) << "namespaces share hosts there";
+    change(fmt::format("{}/rest", routers_path), R"({"spec":{"namespaceOwnership":"Strict","label":"zone=a"}})");
+    settle();
+    EXPECT_THAT(condition("default/web"), Not(HasSubstr("a Route has"))) << "the router does not serve it";
+    change(fmt::format("{}/rest", routers_path), R"({"spec":{"label":""}})");
+    settle();
+    EXPECT_THAT(condition("default/web"), HasSubstr(lost));
+    // A Route of its own namespace is a stranger to those that share its name.
+    world.remove(route_path("mars/r"));
+    make_route("default/r", "foo.test", R"(,"path":"/b")");
+    settle();
+    EXPECT_THAT(condition("default/web"), Not(HasSubstr("a Route has")));
+    make_lrp("mars/other", R"({"cf-router":[{"port":4000,"routes":["foo.test/a"]}]})");
+    settle();
+    EXPECT_THAT(condition("default/web"), HasSubstr(lost));
+    world.remove(path("mars/other"));
+    settle();
+    EXPECT_THAT(condition("default/web"), Not(HasSubstr("a Route has")));
+}
+
+TEST_F(PortLeasesTest, ARouteThatWasMovedHasTheNameUntilItsFormerRouterStops) {
+    make_router("rest", R"("tcp":"62000")");
+    make_router("blue", R"("tcp":"62000")", R"(,"label":"shard=blue")");
+    make_lrp("default/web", R"({"cf-router":[{"port":4000,"routes":["foo.test"]}]})");
+    make_route("mars/r", "foo.test");
+    bind("mars/r", "blue", "rest");
+    settle();
+    EXPECT_THAT(condition("default/web"), HasSubstr("a Route has foo.test (router rest)")) << "the other has to begin";
+    change(route_path("mars/r") + "/status",
+           fmt::format(R"({{"status":{{"former":[{{"router":"rest","dns":"rest.example.net","host":"foo.test",)"
+                       R"("until":"{}"}}]}}}})",
+                       rfc3339(world.clock.now() + 60s)));
+    settle();
+    EXPECT_THAT(condition("default/web"), HasSubstr("a Route has foo.test (router rest)"));
+    pass(61s);
+    EXPECT_THAT(condition("default/web"), Not(HasSubstr("a Route has")));
 }
 
 // Whatever write was the last before a crash, the next start comes to the same end.

@@ -120,6 +120,53 @@ TEST_F(ElectorTest, WithoutTheApiWhoLedLastIsUnsureAndTheOtherAfterAWhile) {
     EXPECT_EQ(a.problem(), "");
 }
 
+TEST_F(ElectorTest, WhatIsOfferedIsTakenByOneThatIsInStep) {
+    const auto offered = [&] {
+        const auto* annotations = json::find(api.lease, "metadata.annotations");
+        return annotations != nullptr && annotations->as_object().contains(offered_annotation);
+    };
+    pass(5s);
+    b.in_step(false);
+    a.in_step(false);
+    pass(25s);
+    EXPECT_TRUE(a.leading());
+    EXPECT_FALSE(offered());
+    pass(10s);
+    EXPECT_EQ(a.standing(), Standing::unsure) << "it goes on registering";
+    EXPECT_EQ(b.standing(), Standing::follows) << "no better than the other";
+    EXPECT_TRUE(offered());
+    b.in_step(true);
+    pass(4s);
+    EXPECT_EQ(a.standing(), Standing::follows);
+    EXPECT_EQ(b.standing(), Standing::leads);
+    EXPECT_FALSE(offered());
+}
+
+TEST_F(ElectorTest, WhatNobodyTakesIsNotOfferedAnyMoreByOneThatIsBackInStep) {
+    pass(5s);
+    a.in_step(false);
+    b.in_step(false);
+    pass(40s);
+    EXPECT_EQ(a.standing(), Standing::unsure);
+    a.in_step(true);
+    pass(3s);
+    EXPECT_EQ(a.standing(), Standing::leads);
+    b.in_step(true);
+    pass(10s);
+    EXPECT_EQ(a.standing(), Standing::leads);
+}
+
+TEST_F(ElectorTest, OneThatIsOutOfStepFollowsOneThatDied) {
+    pass(1s);
+    b.in_step(false);
+    for (int i = 0; i < 600; ++i) {
+        (void)b.step();
+        clock.advance(100ms);
+    }
+    EXPECT_EQ(b.holder(), "b");
+    EXPECT_EQ(b.standing(), Standing::unsure) << "it registers, and leaves the lease to anybody who is in step";
+}
+
 TEST_F(ElectorTest, AnApiThatDoesNotAnswerIsAskedAgain) {
     pass(1s);
     api.silent = true;

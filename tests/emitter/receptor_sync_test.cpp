@@ -94,6 +94,24 @@ TEST_F(ReceptorSyncTest, ABreakIsFollowedByAPassAtOnce) {
     EXPECT_TRUE(sync.current());
 }
 
+TEST_F(ReceptorSyncTest, ItIsSureOnceAPassHasBegunAndEndedSinceItWasAsked) {
+    step();
+    open();
+    step();
+    sync.confirm(now += 1s);
+    answer("[" + desired_a + "]");
+    EXPECT_TRUE(sync.current());
+    EXPECT_FALSE(sync.confirmed()) << "that pass had begun before";
+    EXPECT_EQ(step().size(), 3U);
+    sync.answered(calls.at("/v1/domains"), fail(Errc::unavailable, "HTTP 500"), now);
+    EXPECT_FALSE(sync.confirmed());
+    now += 15s;
+    EXPECT_EQ(step().size(), 3U);
+    answer("[" + desired_a + "]");
+    EXPECT_TRUE(sync.confirmed());
+    EXPECT_THAT(step(), IsEmpty());
+}
+
 TEST_F(ReceptorSyncTest, AFailedPassKeepsEverythingAndWhatCameMeanwhile) {
     step();
     open();
@@ -105,12 +123,12 @@ TEST_F(ReceptorSyncTest, AFailedPassKeepsEverythingAndWhatCameMeanwhile) {
     sync.answered(calls.at("/v1/domains"), fail(Errc::unavailable, "HTTP 500"), now);
     EXPECT_EQ(sync.figures().failed_passes, 1U);
     EXPECT_FALSE(sync.current());
-    EXPECT_NE(book.desired({"", "a"}), nullptr);
+    EXPECT_TRUE(book.knows({"", "a"}));
     EXPECT_EQ(endpoints(), 0U) << "the event counts whatever becomes of the pass";
     step();
     EXPECT_THAT(dropped, ElementsAre(calls.at("/v1/desired_lrps"), calls.at("/v1/actual_lrps")));
     answer();  // of calls that were given up
-    EXPECT_NE(book.desired({"", "a"}), nullptr);
+    EXPECT_TRUE(book.knows({"", "a"}));
     EXPECT_LE(due, now + 1s);
     now = due;
     EXPECT_EQ(step().size(), 3U);

@@ -169,7 +169,11 @@ TEST_F(GorouterDriverTest, StandsByAndTakesOver) {
     standby->change(traffic::diff(table, after), 2);
     ASSERT_TRUE(eventually([&] { return standby->emitted().names == 4; }));
     EXPECT_EQ(router.messages(), 0U);
-    standby->active(true);
+    standby->active(Activity::withdrawals);
+    ASSERT_TRUE(eventually([&] { return router.messages() > 0; }));
+    EXPECT_EQ(standby->emitted().register_messages, 0U);
+    EXPECT_EQ(router.names(), 0U);
+    standby->active(Activity::all);
     ASSERT_TRUE(eventually([&] { return router.names() == 4 && standby->progress().programmed == 2; }));
     router.look(
         [](const RouterModel& model) { EXPECT_GT(model.counts().unregisters, 0U); });  // what the other may have missed

@@ -134,8 +134,7 @@ void NatsRouter::Impl::prune() {
     std::unique_lock lock(mutex);
     while (!stopping) {
         changed.wait_for(lock, options.prune_every);
-        // As later releases do: nothing is dropped while NATS is away.
-        if (natsConnection_Status(connection) == NATS_CONN_STATUS_CONNECTED) model.prune(now());
+        model.prune(now(), natsConnection_Status(connection) == NATS_CONN_STATUS_CONNECTED);
     }
 }
 

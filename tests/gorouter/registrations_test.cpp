@@ -4,6 +4,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <deque>
+
 #include "base/random.h"
 #include "base/text.h"
 #include "gorouter/router_model.h"
@@ -15,6 +17,7 @@ namespace {
 using namespace std::chrono_literals;
 using ::fairlead::gorouter::read_message;
 using ::fairlead::gorouter::RouterModel;
+using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
@@ -102,6 +105,26 @@ TEST_F(RegistrationsTest, SaysAllThatARouterUnderstands) {
         ElementsAre(
             "router.unregister "
             R"({"host":"10.0.0.1","port":61443,"uris":["foo.test/path"],"tags":{"component":"route-emitter"}})"));
+}
+
+TEST_F(RegistrationsTest, SaysWhatAnInstanceSpeaksAndWhoMayLeadThere) {
+    traffic::RoutingTable table;
+    auto fast = member("10.0.0.1", 61001);
+    fast.http2 = true;
+    fast.segment = "east";
+    put(table, key("fast.test"), {fast});
+    put(table, key("usual.test"), {member("10.0.0.1", 61001)});  // another route to the same port
+    const auto sent = texts(become(table));
+    ASSERT_EQ(sent.size(), 2U);
+    EXPECT_THAT(sent,
+                UnorderedElementsAre(
+                    AllOf(HasSubstr(R"("fast.test")"), HasSubstr(R"("protocol":"http2","isolation_segment":"east")")),
+                    AllOf(HasSubstr(R"("usual.test")"), Not(HasSubstr("protocol")), Not(HasSubstr("segment")))));
+    fast.segment = "west";
+    table.pools["lrp/fast.test"].members = {fast};
+    const auto moved = become(table);
+    EXPECT_THAT(shortly(moved), ElementsAre("register 10.0.0.1:61001 fast.test")) << "and nothing is withdrawn";
+    EXPECT_THAT(moved.front().body, HasSubstr(R"("isolation_segment":"west")"));
 }
 
 TEST_F(RegistrationsTest, PacksTheNamesOfAnEndpoint) {
@@ -278,6 +301,20 @@ TEST_F(RegistrationsTest, WhatRoutersRefuseIsAProblemOfItsOwner) {
     EXPECT_EQ(registrations.problems().size(), 2U);
 }
 
+TEST_F(RegistrationsTest, ExactPathsAndAnyHostAreTheirOwnersProblemAndNobodyElses) {
+    traffic::RoutingTable table;
+    put(table, key("a.test", "/x"), {member("10.0.0.1", 1)});
+    table.rules[{"a.test", false, "/x", true}] = {.pool = "lrp/a.test/x", .owner = "exact"};
+    table.rules[{"", false, ""}] = {.pool = "lrp/a.test/x", .owner = "any"};
+    EXPECT_THAT(shortly(become(table)), ElementsAre("register 10.0.0.1:1 a.test/x"));
+    EXPECT_THAT(registrations.problems(), ElementsAre(testing::Pair("any", HasSubstr("*: gorouters know neither")),
+                                                      testing::Pair("exact", HasSubstr("= a.test/x"))));
+    table.rules.erase({"", false, ""});
+    table.rules.erase({"a.test", false, "/x", true});
+    EXPECT_THAT(become(table), IsEmpty()) << "the rule that gorouters know is not touched";
+    EXPECT_THAT(registrations.problems(), IsEmpty());
+}
+
 TEST_F(RegistrationsTest, SharedPoolsAndRulesThatWaitForTheirPool) {
     traffic::RoutingTable table;
     table.rules[key("a.test")] = {.pool = "shared", .owner = "a"};
@@ -379,6 +416,38 @@ TEST_F(RegistrationsTest, KeepsThePaceAndLetsChangesThrough) {
     put(after, key("new.test"), {member("10.9.9.9", 1)});
     paced.change(traffic::diff(table, after));
     EXPECT_THAT(shortly(paced.take(now, 10'000)), ElementsAre("register 10.9.9.9:1 new.test"));
+}
+
+// One message for each name, more of them than a router lets wait: only the pace keeps it from dropping any. It takes
+// 7,000 a second here, which is less than it is sent.
+TEST_F(RegistrationsTest, ABurstOfEndpointsWithOneNameEachArrivesWhole) {
+    constexpr std::size_t names = 150'000, max_pending = 131'072;
+    constexpr std::size_t taken_at_once = 7;  // in a millisecond
+    traffic::RoutingTable table;
+    for (std::size_t i = 0; i < names; ++i) {
+        put(table, key("n" + std::to_string(i) + ".test"),
+            {member("10.0." + std::to_string(i / 50'000) + ".1", static_cast<std::uint16_t>(1 + i % 50'000))});
+    }
+    registrations.reset(table);
+    std::deque<Message> pending;
+    RouterModel router(RouterModel::Settings{});
+    std::size_t messages = 0;
+    std::size_t most = 0;
+    for (; !registrations.settled() || !pending.empty(); now += 1ms) {
+        for (auto& message : registrations.take(now, registrations.settled() ? 0 : 512)) {
+            pending.push_back(std::move(message));
+            ++messages;
+        }
+        most = std::max(most, pending.size());
+        for (std::size_t i = 0; i < taken_at_once && !pending.empty(); ++i) {
+            router.message(pending.front().subject, pending.front().body, now);
+            pending.pop_front();
+        }
+    }
+    EXPECT_EQ(messages, names) << "each once";
+    EXPECT_LT(most, max_pending) << "it would have dropped some";
+    EXPECT_EQ(router.table().size(), names);
+    EXPECT_EQ(router.counts().refused, 0U);
 }
 
 TEST_F(RegistrationsTest, MendsWhatAnAuditFound) {

@@ -105,7 +105,16 @@ bool RouterModel::message(std::string_view subject, std::string_view body, Monot
     return true;
 }
 
-void RouterModel::prune(MonotonicTime now) {
+void RouterModel::prune(MonotonicTime now, bool connected) {
+    if (settings_.suspends_pruning && !connected) {
+        suspended_ = true;
+        return;
+    }
+    if (std::exchange(suspended_, false)) {
+        for (auto& [name, endpoints] : table_) {
+            for (auto& [address, endpoint] : endpoints) endpoint.updated = now;
+        }
+    }
     for (auto name = table_.begin(); name != table_.end();) {
         counts_.pruned += std::erase_if(name->second, [now](const auto& known) {
             return !known.second.tls && now - known.second.updated > known.second.ttl;

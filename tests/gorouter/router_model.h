@@ -44,6 +44,9 @@ public:
     struct Settings {
         std::chrono::seconds stale_threshold{120};
         std::chrono::seconds interval{20};
+        // `suspend_pruning_if_nats_unavailable`: nothing is dropped while NATS is away, and when it is back everything
+        // counts as registered anew.
+        bool suspends_pruning = true;
     };
     using Table = std::map<std::string, std::map<std::string, RouterEndpoint>>;  // by name and address
 
@@ -51,10 +54,13 @@ public:
 
     // "router.register", "router.unregister": by the last part. False: dropped.
     bool message(std::string_view subject, std::string_view body, MonotonicTime now);
-    // What routers do every 30 s.
-    void prune(MonotonicTime now);
+    // What routers do every 30 s. `connected`: to NATS, now.
+    void prune(MonotonicTime now, bool connected = true);
     // Comes back knowing nothing.
-    void restart() { table_.clear(); }
+    void restart() {
+        table_.clear();
+        suspended_ = false;
+    }
 
     [[nodiscard]] const Table& table() const { return table_; }
     [[nodiscard]] bool holds(const std::string& name, const std::string& address) const;
@@ -72,6 +78,7 @@ public:
 private:
     Settings settings_;
     Table table_;
+    bool suspended_ = false;  // when it was last time to prune
     Counts counts_;
 };
 

@@ -2,6 +2,7 @@
 //
 //   strict_router --nats URL [--interval SECONDS] [--stale SECONDS] [--prefix router] [--listen 127.0.0.1:0]
 //                 [--user USER --password PASSWORD] [--ca FILE] [--slow MICROSECONDS]
+//                 [--prune-every SECONDS] [--suspend-pruning true|false]
 //
 // Prints one line "ready ADDRESS". GET /routes answers as gorouter does; GET /figures counts (names, registers,
 // unregisters, refused, pruned, dropped); POST /restart forgets everything and starts again. Ends on SIGTERM or SIGINT.
@@ -56,9 +57,17 @@ private:
 }  // namespace
 
 int main(int argc, char** argv) {
-    std::map<std::string, std::string> flags = {
-        {"--nats", ""}, {"--interval", "20"}, {"--stale", "120"}, {"--prefix", "router"}, {"--listen", "127.0.0.1:0"},
-        {"--user", ""}, {"--password", ""},   {"--ca", ""},       {"--slow", "0"}};
+    std::map<std::string, std::string> flags = {{"--nats", ""},
+                                                {"--interval", "20"},
+                                                {"--stale", "120"},
+                                                {"--prefix", "router"},
+                                                {"--listen", "127.0.0.1:0"},
+                                                {"--user", ""},
+                                                {"--password", ""},
+                                                {"--ca", ""},
+                                                {"--slow", "0"},
+                                                {"--prune-every", "1"},
+                                                {"--suspend-pruning", "true"}};
     for (int i = 1; i + 1 < argc; i += 2) {
         if (!flags.contains(argv[i])) {
             fmt::print(stderr, "no flag {}\n", argv[i]);
@@ -82,7 +91,10 @@ int main(int argc, char** argv) {
                                  .password = flags["--password"],
                                  .ca = flags["--ca"],
                                  .prefix = flags["--prefix"],
-                                 .settings = {.stale_threshold = seconds("--stale"), .interval = seconds("--interval")},
+                                 .settings = {.stale_threshold = seconds("--stale"),
+                                              .interval = seconds("--interval"),
+                                              .suspends_pruning = flags["--suspend-pruning"] != "false"},
+                                 .prune_every = seconds("--prune-every"),
                                  .slowness = std::chrono::microseconds(parse_int(flags["--slow"]).value_or(0))});
     Status status(router);
     Log log(LogLevel::error, LogFormat::text);

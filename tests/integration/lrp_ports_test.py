@@ -3,8 +3,10 @@
 is closed to everybody when the lease is over."""
 
 import json
+import re
 import socket
 import threading
+import urllib.request
 
 import harness
 from harness import ServerTest, until
@@ -81,6 +83,10 @@ class LrpPortsTest(ServerTest):
                 desired(name, [entry], instances=len(backends)),
                 *(actual(name, index, {4000: backend.port}) for index, backend in enumerate(backends))]}))
 
+    def metrics(self):
+        with urllib.request.urlopen(f"http://127.0.0.1:{self.router.metrics}/metrics", timeout=10) as answer:
+            return answer.read().decode()
+
     def crash(self, name, index):
         self.server.kubectl("apply", "--server-side", "--force-conflicts", "-f", "-",
                             stdin=json.dumps(actual(name, index, {}, "CRASHED")))
@@ -98,6 +104,9 @@ class LrpPortsTest(ServerTest):
         until(lambda: {ask_udp(self.udp) for _ in range(6)} == {"udp-0 hello", "udp-1 hello"}, "both instances answer")
         self.crash("udp", 1)
         until(lambda: {ask_udp(self.udp) for _ in range(6)} == {"udp-0 hello"}, "one is left")
+        # Clients of the worker that the change has ended are over.
+        figure = rf'^fairlead_route_requests_total{{code="none",namespace="",route="lrp-port/udp/{self.udp}"}} [1-9]'
+        until(lambda: re.search(figure, self.metrics(), re.M), "clients are counted")
         self.kubectl("delete", "desiredlrp", "udp")
         until(lambda: ask_udp(self.udp) is None, "the lease is over")
 

@@ -5,6 +5,7 @@ crash, move and are evacuated while clients ask."""
 import json
 import re
 import socket
+import subprocess
 import tempfile
 import urllib.request
 
@@ -158,11 +159,37 @@ class LrpRouterTest(ServerTest):
         apply(self.server, *service_objects("first", first), route_object("first", "claimed.example.com", "first"))
         self.router.answers("claimed.example.com", backend="first")
         until(lambda: re.search(r"^fairlead_router_lrp_names_lost 1$", self.metrics(), re.M), "it is told")
+        until(lambda: "a Route has claimed.example.com (router edge) and goes first there" in self.condition("second"), "and to the LRP")
         load = Load(self.router, "claimed.example.com")
         load.start()
         self.kubectl("delete", "route", "first")
         self.router.answers("claimed.example.com", backend="second-0-4000")
         self.assertEqual(load.end(), [])
+        until(lambda: "a Route has" not in self.condition("second"), "that it is over")
+
+    def condition(self, name):
+        status = json.loads(self.kubectl("get", "desiredlrp", name, "-o", "json").stdout).get("status", {})
+        return next((each["message"] for each in status.get("conditions", []) if each["type"] == "CfRouter"), "")
+
+    def test_http2(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        port, = free_ports(1)
+        where = folder.name
+        with open(f"{where}/nginx.conf", "w") as file:  # speaks nothing but HTTP/2, without TLS
+            file.write(f"daemon off; master_process off; pid {where}/pid; error_log {where}/log;\nevents {{}}\nhttp {{ access_log off;\n"
+                       + "".join(f"{each}_temp_path {where}/{each};\n" for each in ("client_body", "proxy", "fastcgi", "uwsgi", "scgi"))
+                       + f"server {{ listen 127.0.0.1:{port} http2; location / {{ return 200 \"by $server_protocol\"; }} }} }}\n")
+        nginx = subprocess.Popen(["nginx", "-p", where, "-e", f"{where}/log", "-c", f"{where}/nginx.conf"])
+        self.addCleanup(nginx.wait)
+        self.addCleanup(nginx.terminate)
+        self.put(desired("fast", [{"port": 4000, "routes": ["fast.com"], "protocol": "http2"}], instances=1),
+                 actual("fast", 0, {4000: port}))
+        ask = lambda *more: subprocess.run(
+            ["curl", "-sS", "--max-time", "5", "-w", " to %{http_version}", "--resolve", f"fast.com:{self.router.http}:127.0.0.1", *more,
+             f"http://fast.com:{self.router.http}/"], capture_output=True, text=True).stdout
+        until(lambda: ask("--http1.1") == "by HTTP/2.0 to 1.1", "asked by HTTP/2 for a client of HTTP/1.1")
+        self.assertEqual("by HTTP/2.0 to 2", ask("--http2-prior-knowledge"))
 
     def test_ssl(self):
         folder = tempfile.TemporaryDirectory()

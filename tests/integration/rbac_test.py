@@ -175,9 +175,9 @@ class RealUsers(ServerTest):
         self.assertEqual((200, "192.0.2.1", True), (code, body["spec"]["address"], body["status"]["ready"]))
 
     def test_a_router_reads_what_it_needs_and_no_secrets(self):
-        for what in ("routes", "services", "endpoints"):
+        for what in ("routes", "services", "endpoints", "ingresses"):
             self.fine(self.edge.kubectl("get", what, "-A"))
-        self.refused(self.edge.kubectl("get", "ingresses", "-A"))
+        self.refused(self.edge.kubectl("get", "loadbalancerclaims", "-A"))
         self.fine(self.edge.kubectl("get", "routers"))
         self.refused(self.edge.kubectl("get", "secrets", "-A"))
         self.server.request("POST", SHOP_ROUTES, route("kept", "shop"))

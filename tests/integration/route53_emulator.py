@@ -433,7 +433,7 @@ def quoted(text):
     return urllib.parse.quote(text, safe="-_.~")
 
 
-def check_signature(keys, method, target, headers, body, now):
+def check_signature(keys, method, target, headers, body, now, wanted=("us-east-1", "route53")):
     """The access key that signed the request."""
     match = re.fullmatch(r"AWS4-HMAC-SHA256 Credential=([^/]+)/(\d{8})/([^/]+)/([^/]+)/aws4_request, ?"
                          r"SignedHeaders=([a-z0-9;-]+), ?Signature=([0-9a-f]{64})", headers.get("Authorization", ""))
@@ -445,7 +445,7 @@ def check_signature(keys, method, target, headers, body, now):
     secret, token, expires = keys[key]
     names = names.split(";")
     stamp = headers.get("X-Amz-Date", "")
-    if (region, service) != ("us-east-1", "route53") or not {"host", "x-amz-date"} <= set(names) or names != sorted(names):
+    if (region, service) != wanted or not {"host", "x-amz-date"} <= set(names) or names != sorted(names):
         raise Refusal(403, "SignatureDoesNotMatch", "Credential should be scoped to a valid region.")
     if token is not None and (headers.get("X-Amz-Security-Token") != token or "x-amz-security-token" not in names):
         raise Refusal(403, "InvalidClientTokenId", "The security token included in the request is invalid.")

@@ -83,10 +83,13 @@ class RouterProcess:
         self.access_log = self.state / "access.log"
         self.process = None
 
+    def whose(self):
+        return ("--router", self.router)
+
     def start(self, wait=True):
         self.log = open(self.state / "router.log", "ab")
         self.process = subprocess.Popen(
-            [BINARY, "router", "--router", self.router, "--name", self.name, "--kubeconfig", self.kubeconfig,
+            [BINARY, "router", *self.whose(), "--name", self.name, "--kubeconfig", self.kubeconfig,
              "--address", self.address, "--http-listen", f"{self.address}:{self.http}",
              "--https-listen", f"{self.address}:{self.https}", "--status-listen", f"{self.address}:{self.status}",
              "--metrics-listen", f"127.0.0.1:{self.metrics}", "--state-dir", self.state / "s",

@@ -47,7 +47,12 @@ std::string line_of(const traffic::RoutingTable& table) {
     std::string line;
     const auto add = [&](const std::string& text) { line += (line.empty() ? "" : " ") + text; };
     const auto& rule = table.rules.begin()->second;
-    for (const auto& member : table.pools.at(rule.pool).members) add(fmt::format("{}:{}", member.address, member.port));
+    const auto& pool = table.pools.at(rule.pool);
+    for (const auto& member : pool.members) {
+        add(fmt::format("{}:{}{}{}{}", member.address, member.port, member.http2 ? "/http2" : "",
+                        member.segment.empty() ? "" : "@", member.segment));
+    }
+    if (pool.protocol == traffic::PoolProtocol::http2) add("http2");
     if (rule.plain == traffic::Plain::redirect && rule.tls == traffic::Tls::terminate) add("redirect");
     if (!rule.route_service.empty()) add("service=" + rule.route_service);
     if (!rule.options.empty()) add("options=" + rule.options);

@@ -194,6 +194,32 @@ TEST(Front, OfDifferentServicesThatOfTheFirstProcessCounts) {
                 ElementsAre("x.test: goes through the route service https://b.test, which another route wants"));
 }
 
+TEST(Front, InstancesAreAskedAsTheirRouteSays) {
+    World world;
+    world.book.put(routed("a", 0, {{.port = 4000, .names = {"a.test"}, .http2 = true, .segment = "east"}}));
+    world.book.put(instance("a", 0));
+    world.update();
+    EXPECT_EQ(world.pool("a.test").protocol, traffic::PoolProtocol::http2);
+    EXPECT_TRUE(world.pool("a.test").members.at(0).http2);
+    EXPECT_EQ(world.pool("a.test").members.at(0).segment, "east");
+    // Of two that differ each instance is still told apart; who can ask only one way asks in the older.
+    world.book.put(routed("b", 0, {{.port = 4000, .names = {"a.test"}}}));
+    world.book.put(instance("b", 0, 0, 2));
+    EXPECT_THAT(world.update(), ElementsAre("a.test"));
+    EXPECT_EQ(world.pool("a.test").protocol, traffic::PoolProtocol::http);
+    EXPECT_TRUE(world.pool("a.test").members.at(0).http2);
+    EXPECT_FALSE(world.pool("a.test").members.at(1).http2);
+    EXPECT_THAT(world.front.problems(world.book, {"", "a"}),
+                ElementsAre("a.test: is asked by HTTP/1.1 but by gorouters: another route does not say http2"));
+    EXPECT_THAT(world.front.problems(world.book, {"", "b"}), IsEmpty());
+    // A change of nothing else is one.
+    world.book.put(routed("b", 1, {{.port = 4000, .names = {"a.test"}, .http2 = true}}));
+    EXPECT_THAT(world.update(), ElementsAre("a.test"));
+    EXPECT_EQ(world.pool("a.test").protocol, traffic::PoolProtocol::http2);
+    world.book.put(routed("b", 2, {{.port = 4000, .names = {"a.test"}, .http2 = true, .segment = "west"}}));
+    EXPECT_THAT(world.update(), ElementsAre("a.test"));
+}
+
 TEST(Front, NamesOfInstances) {
     World world;
     world.book.put(routed("a", 0, {{.port = 5000, .names = {"*.w.test", "x.test/p"}, .to_instances = true}}));

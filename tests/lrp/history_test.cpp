@@ -105,10 +105,10 @@ public:
         std::size_t running = 0;
         for (int p = 0; p < processes; ++p) {
             const auto guid = fmt::format("p{}", p);
-            const auto* held = book_.desired({"", guid});
+            const auto held = book_.desired({"", guid});
             const auto real = truth_.desired.find(guid);
-            RC_ASSERT((held != nullptr) == (real != truth_.desired.end()));
-            if (held != nullptr) RC_ASSERT(*held == real->second);
+            RC_ASSERT(held.has_value() == (real != truth_.desired.end()));
+            if (held) RC_ASSERT(*held == real->second);
             std::string wanted;
             for (std::int32_t index = 0; index < max_instances; ++index) {
                 const auto* serving = truth_.serving(guid, index);
@@ -299,8 +299,8 @@ private:
             for (int p = 0; p < processes; ++p) {
                 const auto guid = fmt::format("p{}", p);
                 const auto real = truth_.desired.find(guid);
-                const auto* desired = book_.desired({"", guid});
-                const bool names = desired != nullptr && real != truth_.desired.end();
+                const auto desired = book_.desired({"", guid});
+                const bool names = desired && real != truth_.desired.end();
                 if (names && (!same_epoch || desired->tag.epoch == real->second.tag.epoch)) held.insert(guid);
                 for (const auto& each : book_.endpoints({"", guid}, 4000)) {
                     if (each.index >= max_instances) continue;

@@ -47,7 +47,8 @@ TEST(CfRouter, ReadsAnEntryWithEverything) {
                            .ssl = true,
                            .http2 = true,
                            .route_service = "https://auth.test/x",
-                           .options = R"({"loadbalancing":"least-connection"})"};
+                           .options = R"({"loadbalancing":"least-connection"})",
+                           .segment = "east"};
     EXPECT_EQ(routes.http[0], wanted);
     EXPECT_THAT(routes.providers, ElementsAre("cf-router"));
 }

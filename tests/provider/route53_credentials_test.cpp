@@ -38,7 +38,7 @@ struct Sources {
     std::vector<std::string> asked;
 
     CredentialChain chain(std::map<std::string, std::string> secret, bool ambient = true, std::string profile = {}) {
-        CredentialChain::Options options;
+        auto options = credential_options();
         options.secret = std::move(secret);
         options.profile = std::move(profile);
         options.ambient = ambient;

@@ -41,6 +41,21 @@ TEST(Features, ProxyProtocolOfClients) {
     EXPECT_EQ(Client(world.http()).get("a.test").status, 0) << "without the header it is refused";
 }
 
+TEST(Features, ProxyProtocolToMembersOfAPool) {
+    World world;
+    const Member one("one");
+    world.start();
+    traffic::RoutingTable table;
+    add_route(table, "plain", {"plain.test", false, ""}, {one.member()});
+    add_route(table, "told", {"told.test", false, ""}, {one.member()});
+    table.pools["told"].proxy_protocol = true;
+    world.want(table);
+    EXPECT_EQ(world.get("plain.test").body.substr(0, 8), "one\nGET ");
+    // This member knows nothing of it, and takes the first four bytes of the header for a whole request.
+    EXPECT_EQ(world.get("told.test").body, "one\n\r\n\r\n");
+    EXPECT_EQ(world.driver->progress().reloads, 1U) << "a class of its own, once";
+}
+
 TEST(Features, StickyCookieLeadsBackToTheSameMember) {
     World world;
     const Member one("one"), two("two"), three("three");
@@ -70,6 +85,77 @@ TEST(Features, StickyCookieLeadsBackToTheSameMember) {
     table.pools["b"].balance = traffic::Balance::round_robin;
     world.want(table);
     EXPECT_EQ(world.get("b.test", "/", "Cookie: " + cookie + "\r\n").who(), first.who());
+    EXPECT_EQ(world.driver->progress().reloads, 1U);
+}
+
+// Speaks HTTP/2 without TLS and nothing else: nginx, which says what it was asked by.
+class Http2Member {
+public:
+    explicit Http2Member(const World& world) : port_(free_port()), directory_(world.directory() / "http2") {
+        std::filesystem::create_directories(directory_);
+        const auto where = directory_.string();
+        std::string listens;
+        for (const auto& each : members()) {
+            listens += fmt::format("listen {}:{} http2; ", each.address, each.port);
+        }
+        std::ofstream(directory_ / "nginx.conf") << fmt::format(
+            "daemon off; master_process off; pid {0}/pid; error_log {0}/error.log;\nevents {{}}\nhttp {{ "
+            "access_log off; client_body_temp_path {0}/a; proxy_temp_path {0}/b; fastcgi_temp_path "
+            "{0}/c; uwsgi_temp_path {0}/d; scgi_temp_path {0}/e;\nserver {{ {1}"
+            "location / {{ return 200 $server_protocol; }} }} }}\n",
+            where, listens);
+        pid_ = ::fork();
+        if (pid_ == 0) {
+            const auto file = where + "/nginx.conf", log = where + "/error.log";
+            ::execlp("nginx", "nginx", "-p", where.c_str(), "-e", log.c_str(), "-c", file.c_str(), nullptr);
+            ::_exit(127);
+        }
+    }
+    ~Http2Member() {
+        ::kill(pid_, SIGTERM);
+        ::waitpid(pid_, nullptr, 0);
+    }
+    Http2Member(const Http2Member&) = delete;
+    Http2Member& operator=(const Http2Member&) = delete;
+    // As if they were six.
+    [[nodiscard]] std::vector<traffic::Member> members() const {
+        std::vector<traffic::Member> list;
+        for (int i = 1; i <= 6; ++i) {
+            list.push_back({fmt::format("127.0.0.{}", i), port_, 1, traffic::MemberState::ready, "h2"});
+        }
+        return list;
+    }
+
+private:
+    std::uint16_t port_;
+    std::filesystem::path directory_;
+    pid_t pid_ = -1;
+};
+
+TEST(Features, MembersAreAskedByHttp2) {
+    World world;
+    const Http2Member h2(world);
+    const Member one("one");
+    world.start();
+    traffic::RoutingTable table;
+    add_route(table, "a", {"a.test", false, ""}, {h2.members().front()});
+    add_route(table, "b", {"b.test", false, ""}, {one.member()});
+    table.pools["a"].protocol = traffic::PoolProtocol::http2;
+    world.want(table);
+    EXPECT_EQ(world.driver->progress().reloads, 1U) << "a class of its own";
+    ASSERT_TRUE(eventually([&] { return world.get("a.test").status == 200; }));
+    EXPECT_EQ(world.get("a.test").body, "HTTP/2.0");
+    EXPECT_EQ(world.get("b.test").who(), "one");
+    // More than there are slots: they are added at run time, and speak as the others do.
+    table.pools["a"].members = h2.members();
+    world.want(table);
+    for (int i = 0; i < 30; ++i) EXPECT_EQ(world.get("a.test").body, "HTTP/2.0");
+    EXPECT_EQ(world.driver->progress().reloads, 1U);
+    // And back.
+    table.pools["a"] = table.pools["b"];
+    table.pools["a"].name = "a";
+    world.want(table);
+    EXPECT_EQ(world.get("a.test").who(), "one");
     EXPECT_EQ(world.driver->progress().reloads, 1U);
 }
 

@@ -148,21 +148,24 @@ TEST(Load, ChoosesAsTheTableSays) {
     std::vector<std::unique_ptr<Member>> members;
     for (int i = 0; i < 6; ++i) members.push_back(std::make_unique<Member>(fmt::format("m{}", i)));
     world.start();
-    const std::vector<std::string> hosts{"a.test", "b.a.test", "c.b.a.test", "test", "x-1.test"};
+    const std::vector<std::string> hosts{"a.test", "b.a.test", "c.b.a.test", "test", "x-1.test", ""};
     const std::vector<std::string> paths{"", "/a", "/a/b", "/ab", "/a/b/c", "/A"};
+    const std::vector<std::string> exact_paths{"/", "/a", "/a/", "/a/b", "/ab", "/a/b/c"};
     const std::vector<std::string> asked_hosts{"a.test", "A.TEST", "b.a.test:99", "c.b.a.test", "d.c.b.a.test",
                                                "test",   "z.test", "x-1.test.",   "q.x-1.test", "no"};
     const std::vector<std::string> asked_paths{"/",     "/a",     "/a/",  "/a/b", "/a/bc",  "/ab",
                                                "/ab/c", "/a/b/c", "/A/b", "//a",  "/a?/a/b"};
     std::mt19937 chance(20260301);
-    for (int round = 0; round < 12; ++round) {
+    for (int round = 0; round < 16; ++round) {
         traffic::RoutingTable table;
-        const auto rules = 1 + chance() % 16;
+        const auto rules = 1 + chance() % 20;
         for (unsigned i = 0; i < rules; ++i) {
             const auto member = chance() % members.size();
             const auto pool = fmt::format("p{}", member);
-            const traffic::RuleKey key{hosts[chance() % hosts.size()], chance() % 3 == 0,
-                                       paths[chance() % paths.size()]};
+            traffic::RuleKey key{hosts[chance() % hosts.size()], chance() % 3 == 0, paths[chance() % paths.size()]};
+            if (key.host.empty()) key.wildcard = false;
+            key.exact = chance() % 3 == 0;
+            if (key.exact) key.path = exact_paths[chance() % exact_paths.size()];
             add_route(table, pool, key, {members[member]->member()});
         }
         world.want(table);

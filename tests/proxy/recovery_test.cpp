@@ -64,6 +64,29 @@ TEST(Recovery, ANewDriverAdoptsTheProxyThatTheFormerOneLeft) {
     EXPECT_EQ(world.driver->progress().reloads, 0U);
 }
 
+TEST(Recovery, ExactPathsAndAnyHostAreReadBackToo) {
+    World world;
+    world.leave_running = true;
+    const Member one("one"), two("two"), three("three");
+    world.start();
+    traffic::RoutingTable table;
+    add_route(table, "exact", {"a.test", false, "/x", true}, {one.member()});
+    add_route(table, "wild", {"b.test", true, "/x", true}, {two.member()});
+    add_route(table, "any", {"", false, ""}, {three.member()});
+    world.want(table);
+    EXPECT_EQ(world.get("a.test", "/x").who(), "one");
+    EXPECT_EQ(world.get("w.b.test", "/x").who(), "two");
+    EXPECT_EQ(world.get("nobody.test", "/").who(), "three");
+    world.lose_driver();
+    world.start();
+    // What was there before and is no more goes, whatever kind of key it had.
+    world.want({});
+    EXPECT_EQ(world.get("a.test", "/x").status, 404);
+    EXPECT_EQ(world.get("w.b.test", "/x").status, 404);
+    EXPECT_EQ(world.get("nobody.test", "/").status, 404);
+    EXPECT_EQ(world.driver->progress().reloads, 0U);
+}
+
 // Runs a driver that changes its table without end, as a process of its own; for ever.
 [[noreturn]] void drive_for_ever(World& world, std::uint16_t port) {
     const traffic::Member member{"127.0.0.1", port, 1, traffic::MemberState::ready, ""};

@@ -1,6 +1,7 @@
 // UDP ports as nginx's text, and what is wrong with them.
 #include "proxy/nginx/udp_config.h"
 
+#include "proxy/nginx/session_log.h"
 #include "proxy/udp_world.h"
 
 namespace fairlead::proxy::nginx {
@@ -16,6 +17,7 @@ TEST(UdpConfig, IsAnUpstreamAndAServerForEachPort) {
     table.pools["a"].balance = traffic::Balance::source;
     const auto config = render_udp(settings, table, {});
     EXPECT_EQ(config.text,
+              "    log_format sessions '$server_port $bytes_received $bytes_sent $status';\n"
               "    upstream port_7000 {\n"
               "        hash $remote_addr consistent;\n"
               "        server 10.0.0.1:53 weight=3 max_fails=0;\n"
@@ -27,10 +29,38 @@ TEST(UdpConfig, IsAnUpstreamAndAServerForEachPort) {
               "        proxy_pass port_7000;\n"
               "        proxy_timeout 60000ms;\n"
               "        proxy_buffer_size 64k;\n"
+              "        access_log syslog:server=unix:sessions.sock,nohostname sessions;\n"
               "    }\n");
     EXPECT_EQ(config.ports, (std::set<std::uint16_t>{7000}));
     EXPECT_TRUE(config.problems.empty());
     EXPECT_EQ(render_udp(settings, table, {}), config) << "the same input, the same bytes";
+}
+
+TEST(SessionLog, CountsWhatNginxSays) {
+    struct Row {
+        const char* line;
+        bool counted = false;
+    };
+    const Row rows[] = {
+        {"<190>Nov 17 15:00:00 nginx: 43218 12 40 200", true},
+        {"<190>Nov 17 15:00:00 nginx: 43218 0 0 502", true},
+        {"<190>Nov 17 15:00:00 nginx: 43218 12 40"},
+        {"<190>Nov 17 15:00:00 nginx: 70000 12 40 200"},
+        {"<190>Nov 17 15:00:00 nginx: 43218 -1 40 200"},
+        {"43218 12 40 200"},
+        {""},
+    };
+    PortFigures figures;
+    std::uint64_t counted = 0;
+    for (const auto& row : rows) {
+        count_session(row.line, figures);
+        counted += row.counted ? 1 : 0;
+        EXPECT_EQ(figures[43218].requests, counted) << row.line;
+    }
+    EXPECT_EQ(figures.size(), 1U);
+    EXPECT_EQ(figures[43218].bytes_in, 12U);
+    EXPECT_EQ(figures[43218].bytes_out, 40U);
+    EXPECT_EQ(figures[43218].connect_errors, 1U);
 }
 
 TEST(UdpConfig, BalanceIsOneLine) {

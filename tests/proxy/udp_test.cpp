@@ -40,6 +40,36 @@ TEST(Udp, PortsLeadToTheirMembersAndFollowChanges) {
     EXPECT_EQ(world.driver->progress().trouble, "");
 }
 
+TEST(Udp, ClientsAndBytesAreCountedWhenTheyAreSilentAlsoAfterARestartOfTheDriver) {
+    UdpWorld world;
+    world.options.settings.session_timeout = 100ms;
+    const UdpMember one("one");
+    world.start();
+    traffic::RoutingTable table;
+    add_port(table, "a", world.port(0), {one.member()}, false, udp);
+    add_port(table, "b", world.port(1), {one.member()}, false, udp);
+    world.want(table);
+    const auto counted = [&](std::uint64_t clients) {
+        return eventually([&] {
+            auto figures = world.driver->figures();
+            return figures["a"].requests == clients && figures["a"].bytes_in == 5 * clients &&
+                   figures["a"].bytes_out == 9 * clients;
+        });
+    };
+    for (int i = 0; i < 3; ++i) EXPECT_EQ(ask_udp(world.port(0), "hello"), "one hello");
+    EXPECT_TRUE(counted(3)) << world.driver->figures()["a"].requests;
+    EXPECT_FALSE(world.driver->figures().contains("b"));
+    world.lose_driver();
+    world.start();
+    world.want(table);
+    // Each worker finds out for itself that the socket is another one now, and loses a line by that.
+    ASSERT_TRUE(eventually([&] {
+        ask_udp(world.port(0), "hello");
+        std::this_thread::sleep_for(50ms);
+        return world.driver->figures()["a"].requests > 0;
+    }));
+}
+
 TEST(Udp, AClientStaysWithItsMemberWhenTheBalanceIsBySource) {
     UdpWorld world;
     const UdpMember one("one"), two("two"), three("three");
@@ -175,6 +205,7 @@ TEST(Udp, TheNextDriverTakesOverWhatRuns) {
     traffic::RoutingTable table;
     add_port(table, "a", world.port(0), {one.member()}, false, udp);
     world.want(table);
+    ASSERT_TRUE(eventually([&] { return world.processes().size() == 3; })) << "a master and two workers";
     const auto processes = world.processes();
     world.lose_driver();
     EXPECT_EQ(ask_udp(world.port(0)), "one x") << "serves without a driver";

@@ -124,14 +124,17 @@ std::vector<DefaultCase> ours() {
          "{spec: {router: blue, protocol: tcp, port: 2000, owner: {namespace: d, name: w, processGuid: g, "
          "containerPort: 1, provider: p}, proxyProtocol: false}, status: {phase: Leased}}"},
         {"BalancerStartsPending", "loadbalancers", "{spec: {capacity: {}, gceLoadBalancer: {lbName: x}}}",
-         "{spec: {capacity: {}, gceLoadBalancer: {lbName: x}, reclaimPolicy: Retain, networkScope: internet}, status: "
+         "{spec: {capacity: {}, gceLoadBalancer: {lbName: x}, haMode: ActiveActive, reclaimPolicy: Retain, "
+         "networkScope: internet}, status: "
          "{phase: "
          "Pending}}"},
         {"BalancerKeepsItsPhase", "loadbalancers",
-         "{spec: {capacity: {}, gceLoadBalancer: {lbName: x}, reclaimPolicy: Retain, networkScope: internet}, status: "
+         "{spec: {capacity: {}, gceLoadBalancer: {lbName: x}, haMode: ActiveActive, reclaimPolicy: Retain, "
+         "networkScope: internet}, status: "
          "{phase: "
          "Running}}",
-         "{spec: {capacity: {}, gceLoadBalancer: {lbName: x}, reclaimPolicy: Retain, networkScope: internet}, status: "
+         "{spec: {capacity: {}, gceLoadBalancer: {lbName: x}, haMode: ActiveActive, reclaimPolicy: Retain, "
+         "networkScope: internet}, status: "
          "{phase: "
          "Running}}",
          true},

@@ -71,8 +71,9 @@ std::vector<TableCase> tables() {
          "editors | Role/route-editor | 5m | ann | shop-team | shop/deployer"},
         {"clusterrolebindings", "Name | Role | Age | [Users] | [Groups] | [ServiceAccounts]",
          "metrics | ClusterRole/metrics-reader | 5m | ann |  | monitoring/prometheus"},
-        {"ingresses", "Name | Class | Hosts | Address | Ports | Age | [LoadBalancer] | [Scope]",
-         "shop | edge | shop.example.com,*.shop.example.com | 198.51.100.20 | 80, 443 | 5m | claim/shop | intranet"},
+        {"ingresses", "Name | Class | Hosts | Address | Ports | Age | [LoadBalancer] | [Scope] | [BoundTo]",
+         "shop | edge | shop.example.com,*.shop.example.com | 198.51.100.20 | 80, 443 | 5m | claim/shop | intranet | "
+         "edge-a"},
         {"gatewayclasses", "Name | Controller | Accepted | Age | [Description]",
          "edge | example.net/gateway-controller | True | 5m | edge gateways"},
         {"gateways", "Name | Class | Hosts | Clusters | Address | Programmed | Age",
@@ -99,17 +100,19 @@ std::vector<TableCase> tables() {
          "blue | blue.routers.example.net | shard=blue | ActivePassive | 1/2 | 2 | 5m | 192.0.2.21,edge-2.example.net "
          "| true | "
          "routes of the shop"},
-        {"routerinstances", "Name | Router | Address | Ready | Seen | Routes | Reloads | Age | [Proxy] | [Message]",
-         "blue-edge-1 | blue | 192.0.2.21 | lost | 4m55s | 2 | 1 | 5m | HAProxy 2.6.12 | draining"},
+        {"routerinstances",
+         "Name | Router | Address | Ready | Seen | Routes | Reloads | Age | [LoadBalancer] | [Proxy] | [Message]",
+         "blue-edge-1 | blue | 192.0.2.21 | lost | 4m55s | 2 | 1 | 5m | null | HAProxy 2.6.12 | draining"},
         {"routebindings", "Name | Route | Router | DNS", "shop | shop | blue | blue.routers.example.net"},
         {"loadbalancers",
-         "Name | Type | Capacity | Free | Claims | Phase | Address | Age | [Scope] | [Reclaim] | [Available] | "
+         "Name | Type | Capacity | Used | Free | Claims | Phase | Address | Age | [Scope] | [Reclaim] | [Available] | "
          "[Message]",
-         "edge-a | Haproxy | network-bandwidth=1Gi,network-iops=20k | network-bandwidth=900Mi,network-iops=18k | 2 | "
+         "edge-a | Haproxy | network-bandwidth=1Gi,network-iops=20k | network-bandwidth=124Mi,network-iops=2k | "
+         "network-bandwidth=900Mi,network-iops=18k | 2 | "
          "Running | "
          "198.51.100.20,edge-a.example.net | 5m | intranet | Recycle | True | serves"},
-        {"loadbalancerclaims", "Name | Phase | LoadBalancer | Requests | Age | [Wanted]",
-         "shop | Bound | edge-a | network-bandwidth=100Mi,network-iops=2k | 5m | edge-a"},
+        {"loadbalancerclaims", "Name | Phase | LoadBalancer | Requests | Age | [Wanted] | [Bound]",
+         "shop | Bound | edge-a | network-bandwidth=100Mi,network-iops=2k | 5m | edge-a | True"},
         {"clusters", "Name | Geo | Reachable | Age | [Server]",
          "dublin | IE | true | 5m | https://dublin.example.net:6443"},
         {"desiredlrps", "Name | Process | Domain | Instances | Ports | Routes | Age",

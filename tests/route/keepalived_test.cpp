@@ -20,6 +20,24 @@ KeepalivedOptions usual() {
     return options;
 }
 
+TEST(Keepalived, OfALoadBalancer) {
+    auto options = usual();
+    options.load_balancer = "blue";
+    EXPECT_FALSE(keepalived_conf(options)) << "of both at once";
+    options.router.clear();
+    const auto text = keepalived_conf(options);
+    ASSERT_TRUE(text) << text.error().text();
+    EXPECT_THAT(*text, HasSubstr("# keepalived for an instance of LoadBalancer blue;"));
+    EXPECT_THAT(*text, HasSubstr("vrrp_instance fairlead_loadbalancer_blue {"));
+    const auto id = virtual_router_id("loadbalancer/blue");
+    EXPECT_THAT(*text, HasSubstr("virtual_router_id " + std::to_string(id) + "\n"));
+    EXPECT_NE(id, virtual_router_id("blue")) << "a Router of the same name does not share its address";
+    options.load_balancer = "a b";
+    EXPECT_EQ(keepalived_conf(options).error().field, "loadbalancer");
+    options.load_balancer.clear();
+    EXPECT_EQ(keepalived_conf(options).error().field, "router") << "of neither";
+}
+
 TEST(Keepalived, GivesTheAddressUpWhenTheProxyDoesNotAnswer) {
     auto options = usual();
     options.router_id = 51;

@@ -46,6 +46,22 @@ TEST(Union, ALoserThatGoesTakesNothingAway) {
     EXPECT_EQ(all.owners(), 1U);
 }
 
+TEST(Union, WhoLosesToWhomIsKnown) {
+    Union all;
+    const traffic::RuleKey shop{"shop.test", false, ""};
+    using Lost = std::map<traffic::RuleKey, std::string>;
+    (void)all.set("b", {"2", ""}, table_of("b", {"shop.test", "b.test"}));
+    EXPECT_TRUE(all.lost().empty());
+    (void)all.set("a", {"1", ""}, table_of("a", {"shop.test"}));
+    EXPECT_EQ(all.lost(), (Union::Lost{{"b", Lost{{shop, "a"}}}}));
+    (void)all.set("c", {"3", ""}, table_of("c", {"shop.test"}));
+    EXPECT_EQ(all.lost(), (Union::Lost{{"b", Lost{{shop, "a"}}}, {"c", Lost{{shop, "a"}}}}));
+    (void)all.set("a", {"1", ""}, table_of("a", {"a.test"}));
+    EXPECT_EQ(all.lost(), (Union::Lost{{"c", Lost{{shop, "b"}}}}));
+    (void)all.set("c", {}, {});
+    EXPECT_TRUE(all.lost().empty());
+}
+
 // Whatever happens in whatever order: the changes add up to the whole, and the whole depends only on who is there.
 RC_GTEST_PROP(Union, ChangesAddUp, ()) {
     Union all;
@@ -72,6 +88,13 @@ RC_GTEST_PROP(Union, ChangesAddUp, ()) {
     Union again;
     for (const auto& [owner, held] : present) (void)again.set(owner, held.first, held.second);
     RC_ASSERT(again.whole() == followed);
+    RC_ASSERT(again.lost() == all.lost());
+    for (const auto& [owner, rules] : all.lost()) {
+        for (const auto& [key, winner] : rules) {
+            RC_ASSERT(followed.rules.at(key).owner == winner);
+            RC_ASSERT(present.at(owner).second.rules.contains(key));
+        }
+    }
 }
 
 }  // namespace

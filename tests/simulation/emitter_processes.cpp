@@ -6,27 +6,63 @@ namespace fairlead::simulation {
 
 namespace gorouter = proxy::gorouter;
 
+namespace {
+
+// A defect: it is always sure.
+class SureSource final : public emitter::Source {
+public:
+    explicit SureSource(std::unique_ptr<emitter::Source> source) : source_(std::move(source)) {}
+    Step step() override { return source_->step(); }
+    [[nodiscard]] bool complete() const override { return source_->complete(); }
+    [[nodiscard]] bool current() const override { return source_->current(); }
+    void confirm() override {}
+    [[nodiscard]] bool confirmed() const override { return true; }
+    [[nodiscard]] std::string problem() const override { return source_->problem(); }
+    void resync() override { source_->resync(); }
+    [[nodiscard]] emitter::SourceFigures figures() const override { return source_->figures(); }
+
+private:
+    std::unique_ptr<emitter::Source> source_;
+};
+
+}  // namespace
+
 SimPublisher::SimPublisher(const Clock& clock, Dice& dice, const EmitterDefects& defects, Publish publish)
     : clock_(clock),
       dice_(dice),
       defects_(defects),
       publish_(std::move(publish)),
-      registrations_(gorouter::Settings{}) {}
+      registrations_(gorouter::Settings{.interval = std::chrono::seconds(defects.deaf ? 60 : 20)}) {}
 
 void SimPublisher::reset(traffic::RoutingTable table, std::uint64_t) {
     registrations_.reset(table);
     table_ = std::move(table);
+    for (const auto& [name, pool] : table_.pools) take_note(name);
+    if (!connected_) registrations_.cut_off();
+}
+
+void SimPublisher::take_note(const std::string& pool) {
+    const auto found = table_.pools.find(pool);
+    if (found == table_.pools.end()) return;
+    for (const auto& member : found->second.members) {
+        had_.emplace(pool.substr(4),
+                     fmt::format("{}:{}", member.address, member.tls_port != 0 ? member.tls_port : member.port));
+    }
 }
 
 void SimPublisher::change(traffic::TableDiff change, std::uint64_t) {
     registrations_.change(change);
-    if (!defects_.withdraw_changed || !active_ || !connected_) return traffic::apply(table_, change);
+    const auto before = defects_.withdraw_changed ? table_ : traffic::RoutingTable{};
+    traffic::apply(table_, change);
+    for (const auto& [name, pool] : change.pools) take_note(name);
+    if (!connected_) registrations_.cut_off();
+    if (!defects_.withdraw_changed || active_ != gorouter::Activity::all || !connected_) return;
     // As emitters before us did: what was there before is withdrawn, though it may be there after.
     step();
     for (const auto& [name, pool] : change.pools) {
-        const auto before = table_.pools.find(name);
-        if (before == table_.pools.end()) continue;
-        for (const auto& member : before->second.members) {
+        const auto found = before.pools.find(name);
+        if (found == before.pools.end()) continue;
+        for (const auto& member : found->second.members) {
             const auto host = name.substr(4);
             publish_({"router.unregister",
                       fmt::format(R"({{"host":"{}","port":{},"tls_port":{},"uris":["{}"]}})", member.address,
@@ -34,7 +70,6 @@ void SimPublisher::change(traffic::TableDiff change, std::uint64_t) {
                       1});
         }
     }
-    traffic::apply(table_, change);
 }
 
 proxy::Progress SimPublisher::progress() const {
@@ -43,10 +78,10 @@ proxy::Progress SimPublisher::progress() const {
     return progress;
 }
 
-void SimPublisher::active(bool active) {
-    if (active == active_) return;
-    active_ = active;
-    if (active) registrations_.everything(clock_.monotonic());
+void SimPublisher::active(gorouter::Activity activity) {
+    if (activity == active_) return;
+    active_ = activity;
+    if (activity != gorouter::Activity::none) registrations_.everything(clock_.monotonic());
 }
 
 void SimPublisher::withdraw(bool may) { registrations_.withdraw(may || defects_.withdraw_always); }
@@ -58,7 +93,7 @@ void SimPublisher::connected(bool is) {
 
 void SimPublisher::heard(const std::string& hello, bool start) {
     const auto read = gorouter::parse_hello(hello);
-    if (!read) return;
+    if (!read || defects_.deaf) return;
     if (start) {
         registrations_.router_started(*read, clock_.monotonic(), dice_);
     } else {
@@ -69,10 +104,10 @@ void SimPublisher::heard(const std::string& hello, bool start) {
 bool SimPublisher::step() {
     if (!connected_) return false;
     const auto messages = registrations_.take(clock_.monotonic(), 1'000);
-    if (!active_) return !messages.empty();
+    if (active_ == gorouter::Activity::none) return !messages.empty();
     for (const auto& message : messages) {
         const bool withdrawal = message.subject.ends_with(".unregister");
-        if (withdrawal && defects_.forget_withdrawals) continue;
+        if (withdrawal ? defects_.forget_withdrawals : active_ != gorouter::Activity::all) continue;
         publish_(message);
     }
     return !messages.empty();
@@ -83,12 +118,13 @@ std::optional<MonotonicTime> SimPublisher::due() const {
     return registrations_.next_due(clock_.monotonic());
 }
 
-EmitterProcess::EmitterProcess(const std::string& name, Ways ways, std::unique_ptr<SimPublisher> publisher,
-                               const Clock& clock, Dice& dice, Log& log)
+EmitterProcess::EmitterProcess(const emitter::ElectorOptions& election, Ways ways,
+                               std::unique_ptr<SimPublisher> publisher, const Clock& clock, Dice& dice, Log& log,
+                               const EmitterDefects& defects)
     : clock_(clock),
       ways_(std::move(ways)),
       publisher_(std::move(publisher)),
-      elector_({.identity = name}, *ways_.api, clock, dice, log, [this] { woken_ = true; }) {
+      elector_(election, *ways_.lease, clock, dice, log, [this] { woken_ = true; }) {
     const auto wake = [this] { woken_ = true; };
     if (ways_.receptor) {
         source_ = std::make_unique<emitter::ReceptorSource>(emitter::ReceptorOptions{}, *ways_.receptor, book_, clock,
@@ -96,6 +132,7 @@ EmitterProcess::EmitterProcess(const std::string& name, Ways ways, std::unique_p
     } else {
         source_ = std::make_unique<emitter::ApiSource>("", *ways_.api, book_, clock, dice, log, wake);
     }
+    if (defects.withdraw_unconfirmed) source_ = std::make_unique<SureSource>(std::move(source_));
     emitter_ = std::make_unique<emitter::Emitter>(emitter::EmitterParts{.source = *source_,
                                                                         .book = book_,
                                                                         .publisher = *publisher_,

@@ -32,17 +32,20 @@ private:
 
 class SimReceptor::Link final : public emitter::ReceptorLink {
 public:
-    Link(SimReceptor& receptor, std::string who) : receptor_(receptor), who_(std::move(who)) {}
+    Link(SimReceptor& receptor, std::string who, Knowledge& knowledge)
+        : receptor_(receptor), who_(std::move(who)), knowledge_(knowledge) {}
     std::unique_ptr<cluster::Call> get(const std::string& path,
                                        std::function<void(Result<std::string>)> done) override {
+        if (path.starts_with("/v1/desired_lrps")) reading_ = std::make_shared<Reading>();  // the first of the parts
         auto silenced = std::make_shared<bool>(false);
-        receptor_.get(who_, path, silenced, done);
+        receptor_.get({who_, path, silenced, reading_, &knowledge_, std::move(done)});
         return std::make_unique<Call>([silenced] { *silenced = true; });
     }
     std::unique_ptr<cluster::Call> stream(const std::string&, const std::string&, emitter::StreamEars ears) override {
         auto stream = std::make_shared<Stream>();
         stream->who = who_;
         stream->last = receptor_.clock_.monotonic();
+        stream->knowledge = &knowledge_;
         stream->ears = std::move(ears);
         auto& receptor = receptor_;
         receptor.agenda_.in(std::chrono::milliseconds(receptor.dice_.between(1, 300)), [&receptor, stream] {
@@ -63,25 +66,33 @@ public:
 private:
     SimReceptor& receptor_;
     std::string who_;
+    Knowledge& knowledge_;
+    std::shared_ptr<Reading> reading_;
 };
 
-std::unique_ptr<emitter::ReceptorLink> SimReceptor::link(const std::string& who) {
-    return std::make_unique<Link>(*this, who);
+std::unique_ptr<emitter::ReceptorLink> SimReceptor::link(const std::string& who, Knowledge& knowledge) {
+    return std::make_unique<Link>(*this, who, knowledge);
 }
 
 // As a Receptor shows them: one record per index.
-std::string SimReceptor::answer(const std::string& path) const {
+std::string SimReceptor::answer(const Question& question) const {
     json::Array out;
-    if (path.starts_with("/v1/desired_lrps")) {
+    if (question.path.starts_with("/v1/desired_lrps")) {
+        question.reading->processes = truth_.changes();
         for (const auto& [guid, process] : truth_.processes) out.push_back(LrpTruth::desired(process));
-    } else if (path.starts_with("/v1/actual_lrps")) {
+    } else if (question.path.starts_with("/v1/actual_lrps")) {
+        question.reading->instances = truth_.changes();
         for (const auto& [key, instance] : truth_.instances) {
             const auto& [guid, index, evacuating] = key;
             const auto twin = truth_.instances.find({guid, index, !evacuating});
             const auto& ordinary = evacuating ? (twin != truth_.instances.end() ? &twin->second : nullptr) : &instance;
             const bool ordinary_shown = ordinary != nullptr && (ordinary->running() || ordinary->state == "CRASHED" ||
                                                                 (!evacuating && twin == truth_.instances.end()));
-            if (ordinary_shown != evacuating) out.push_back(LrpTruth::actual(instance));
+            if (ordinary_shown != evacuating) {
+                out.push_back(LrpTruth::actual(instance));
+            } else {
+                question.reading->hidden.insert(instance.epoch);
+            }
         }
     } else {
         out.emplace_back("apps");
@@ -89,25 +100,29 @@ std::string SimReceptor::answer(const std::string& path) const {
     return json::serialize(out);
 }
 
-void SimReceptor::get(const std::string& who, const std::string& path, const std::shared_ptr<bool>& silenced,
-                      const std::function<void(Result<std::string>)>& done) {
+void SimReceptor::get(const Question& question) {
     const auto slow = std::chrono::milliseconds(dice_.between(1, dice_.chance(100) ? 3'000 : 200));
     const bool fails = faulty && dice_.chance(80);
     const bool never = faulty && dice_.chance(10);
     if (fails || never) ++report_.failed_reads;
     if (never) return;
-    agenda_.in(slow / 2, [this, who, path, silenced, done, slow, fails] {
-        const bool refused = fails || cut_.contains(who);
-        auto text = refused ? std::string() : answer(path);
-        agenda_.in(slow / 2, [silenced, done, refused, text = std::move(text)] {
-            if (*silenced) return;
-            if (refused) return done(fail(Errc::unavailable, "HTTP 500"));
-            done(text);
+    agenda_.in(slow / 2, [this, question, slow, fails] {
+        const bool refused = fails || cut_.contains(question.who);
+        auto text = refused ? std::string() : answer(question);
+        agenda_.in(slow / 2, [question, refused, text = std::move(text)] {
+            if (*question.silenced) return;
+            if (refused) return question.done(fail(Errc::unavailable, "HTTP 500"));
+            auto& reading = *question.reading;
+            if (++reading.parts == 3) {
+                question.knowledge->read(RecordKind::process, reading.processes);
+                question.knowledge->read(RecordKind::instance, reading.instances, reading.hidden);
+            }
+            question.done(text);
         });
     });
 }
 
-void SimReceptor::send(const std::shared_ptr<Stream>& stream, const std::string& text) {
+void SimReceptor::send(const std::shared_ptr<Stream>& stream, const std::string& text, const News& news) {
     const auto now = clock_.monotonic();
     auto at = now + std::chrono::milliseconds(dice_.between(1, 50));
     const bool reordered = faulty && loses > 0 && dice_.chance(100);
@@ -116,12 +131,14 @@ void SimReceptor::send(const std::shared_ptr<Stream>& stream, const std::string&
     } else {
         at = stream->last = std::max(stream->last, at);
     }
-    agenda_.in(at - now, [stream, text] {
-        if (stream->open) stream->ears.bytes(text);
+    agenda_.in(at - now, [stream, text, news] {
+        if (!stream->open) return;
+        stream->knowledge->told(news.record, news.number);
+        stream->ears.bytes(text);
     });
 }
 
-void SimReceptor::tell(const std::string& name, const json::Object& data) {
+void SimReceptor::tell(const std::string& name, const json::Object& data, const News& news) {
     for (const auto& stream : streams_) {
         if (!stream->open) continue;
         if (faulty && dice_.chance(loses)) {
@@ -129,10 +146,10 @@ void SimReceptor::tell(const std::string& name, const json::Object& data) {
             continue;
         }
         const auto text = fmt::format("id: {}\nevent: {}\ndata: {}\n\n", stream->number++, name, json::serialize(data));
-        send(stream, text);
+        send(stream, text, news);
         if (faulty && dice_.chance(30)) {
             ++report_.doubled;
-            send(stream, text);
+            send(stream, text, news);
         }
     }
 }

@@ -11,6 +11,7 @@
 #include "base/clock.h"
 #include "emitter/receptor_link.h"
 #include "simulation/dice.h"
+#include "simulation/emitter_knowledge.h"
 #include "simulation/emitter_truth.h"
 #include "simulation/emitter_world.h"
 
@@ -37,9 +38,14 @@ public:
     SimReceptor(const LrpTruth& truth, Agenda& agenda, const Clock& clock, Dice& dice, EmitterReport& report)
         : truth_(truth), agenda_(agenda), clock_(clock), dice_(dice), report_(report) {}
 
-    std::unique_ptr<emitter::ReceptorLink> link(const std::string& who);
-    // Something changed: those who listen hear of it, more or less.
-    void tell(const std::string& name, const json::Object& data);
+    // `knowledge` hears what arrives there, and outlives the link.
+    std::unique_ptr<emitter::ReceptorLink> link(const std::string& who, Knowledge& knowledge);
+    // A record changed, which was the change of that number: those who listen hear of it, more or less.
+    struct News {
+        std::string record;
+        std::uint64_t number = 0;
+    };
+    void tell(const std::string& name, const json::Object& data, const News& news);
     // Streams of one break; while it is cut, nothing is answered.
     void cut(const std::string& who, bool is);
     void break_streams(const std::string& who);
@@ -54,15 +60,28 @@ private:
         bool silenced = false;  // nobody listens any more
         int number = 0;
         MonotonicTime last;  // what was sent arrives after this, unless it is reordered
+        Knowledge* knowledge = nullptr;
         emitter::StreamEars ears;
     };
     class Call;
     class Link;
+    // Of everything, which counts when all of its parts have come.
+    struct Reading {
+        std::size_t parts = 0;
+        std::uint64_t processes = 0, instances = 0;  // the last changes that the parts show
+        std::set<std::string> hidden;
+    };
+    struct Question {
+        std::string who, path;
+        std::shared_ptr<bool> silenced;
+        std::shared_ptr<Reading> reading;
+        Knowledge* knowledge = nullptr;
+        std::function<void(Result<std::string>)> done;
+    };
 
-    void get(const std::string& who, const std::string& path, const std::shared_ptr<bool>& silenced,
-             const std::function<void(Result<std::string>)>& done);
-    [[nodiscard]] std::string answer(const std::string& path) const;
-    void send(const std::shared_ptr<Stream>& stream, const std::string& text);
+    void get(const Question& question);
+    [[nodiscard]] std::string answer(const Question& question) const;
+    void send(const std::shared_ptr<Stream>& stream, const std::string& text, const News& news);
 
     const LrpTruth& truth_;
     Agenda& agenda_;

@@ -23,6 +23,7 @@
 #include "proxy/gorouter/registrations.h"
 #include "simulation/cluster_api.h"
 #include "simulation/dice.h"
+#include "simulation/emitter_knowledge.h"
 #include "simulation/emitter_receptor.h"
 #include "simulation/emitter_truth.h"
 #include "simulation/emitter_world.h"
@@ -41,7 +42,7 @@ public:
     [[nodiscard]] std::map<std::string, proxy::PoolFigures> figures() const override { return {}; }
     void on_progress(std::function<void()>) override {}
     void stop_proxy_at_end() override {}
-    void active(bool active) override;
+    void active(proxy::gorouter::Activity activity) override;
     void withdraw(bool may) override;
     [[nodiscard]] proxy::gorouter::Figures emitted() const override { return registrations_.figures(); }
 
@@ -50,31 +51,40 @@ public:
     // False: nothing was sent.
     bool step();
     [[nodiscard]] std::optional<MonotonicTime> due() const;
+    // Whether its table has ever led there.
+    [[nodiscard]] bool had(const LivePair& pair) const { return had_.contains(pair); }
 
 private:
+    void take_note(const std::string& pool);
+
     const Clock& clock_;
     Dice& dice_;
     const EmitterDefects& defects_;
     Publish publish_;
     proxy::gorouter::Registrations registrations_;
-    traffic::RoutingTable table_;  // for the defects
-    bool active_ = false, connected_ = false;
+    traffic::RoutingTable table_;
+    std::set<LivePair> had_;
+    proxy::gorouter::Activity active_ = proxy::gorouter::Activity::none;
+    bool connected_ = false;
 };
 
 // One `fairlead emitter`.
 class EmitterProcess {
 public:
     struct Ways {
-        std::unique_ptr<cluster::Link> api;
+        std::unique_ptr<cluster::Link> api, lease;
         std::unique_ptr<emitter::ReceptorLink> receptor;  // null: the API is the source
     };
-    EmitterProcess(const std::string& name, Ways ways, std::unique_ptr<SimPublisher> publisher, const Clock& clock,
-                   Dice& dice, Log& log);
+    EmitterProcess(const emitter::ElectorOptions& election, Ways ways, std::unique_ptr<SimPublisher> publisher,
+                   const Clock& clock, Dice& dice, Log& log, const EmitterDefects& defects);
     // True: there was something to do.
     bool step();
     [[nodiscard]] std::optional<MonotonicTime> due() const;
     [[nodiscard]] SimPublisher& publisher() { return *publisher_; }
     [[nodiscard]] emitter::Duty duty() const { return emitter_->duty(); }
+    [[nodiscard]] bool leads() const { return elector_.standing() == emitter::Standing::leads; }
+    [[nodiscard]] bool holds() const { return elector_.holder() == elector_.options().identity; }  // or offers
+    [[nodiscard]] bool in_step() const { return source_->current(); }
 
 private:
     const Clock& clock_;
@@ -91,9 +101,14 @@ private:
 
 struct SimEmitter {
     std::string name;
+    std::unique_ptr<Knowledge> knowledge;     // of the process
     std::unique_ptr<EmitterProcess> process;  // null: it is dead
     std::optional<MonotonicTime> starts, heals;
-    bool connected = true;  // as it knows
+    bool cut_source = false, cut_lease = false;
+    std::optional<MonotonicTime> in_step;                                // since when it could lead as one should
+    std::optional<MonotonicTime> leads;                                  // since when it does, and nobody else did
+    [[nodiscard]] std::string lease() const { return name + "/lease"; }  // the way there
+    bool connected = true;                                               // as it knows
     int born = 0;
     MonotonicTime last_sent{};  // messages of one arrive in their order
 };
@@ -101,9 +116,9 @@ struct SimEmitter {
 struct SimRouter {
     std::string id;
     fairlead::gorouter::RouterModel model{{}};
-    MonotonicTime since{};  // its last start
     int starts = 0;
-    std::set<LivePair> proven;  // lives that it has held when they were old enough
+    std::map<LivePair, MonotonicTime> missing;  // that live, and since when somebody owes them
+    std::array<std::uint64_t, 4> seen{};        // when that was last looked for
 };
 
 class EmitterWorld {
@@ -122,12 +137,14 @@ private:
     // emitter_world.cpp
     void start(SimEmitter& emitter);
     void settle();
+    void note_leader();
     void pass(std::chrono::nanoseconds time);
     void wake_up();
     void heal();
     void publish(const std::string& emitter, const proxy::gorouter::Message& message);
     void hello(SimRouter& router, bool start);
     void nats(bool up);
+    void cut(SimEmitter& emitter, Network::Cut how, bool source, bool lease);
     void prune();
     // emitter_users.cpp
     void act();
@@ -150,8 +167,10 @@ private:
     void send(std::string_view method, const std::string& path, const json::Value& body);
     [[nodiscard]] std::vector<TrueRoute> some_routes(const std::string& guid);
     // emitter_checks.cpp
-    void check_withdrawal(const std::string& emitter, const fairlead::gorouter::RouterMessage& message);
+    void check_withdrawal(const SimEmitter& emitter, const fairlead::gorouter::RouterMessage& message);
+    [[nodiscard]] bool owed(const Life& life) const;
     void check_routers();
+    void check_leader();
     void check_end();
 
     const EmitterDefects& defects_;
@@ -163,16 +182,17 @@ private:
     LrpTruth truth_;
     ClusterApi api_;
     Network network_;
+    Revisions revisions_;
     SimReceptor receptor_;
     bool over_api_ = false, crashes_ = true;
-    std::chrono::seconds lag_{0};  // how long news may take at most while all is well
+    std::chrono::seconds blind_{0};  // how long one that is in step may not know of something, at most
     std::vector<SimEmitter> emitters_;
     std::vector<SimRouter> routers_;
     bool nats_up_ = true;
-    MonotonicTime nats_since_{}, disturbed_{}, next_prune_{}, next_greeting_{};
+    MonotonicTime led_{}, next_prune_{}, next_greeting_{};  // led_: when somebody who is in step led last
     std::optional<MonotonicTime> nats_heals_;
     std::int64_t serial_ = 0;
-    std::string last_leader_;
+    std::map<std::string, std::vector<TrueRoute>> earlier_;  // of processes
 };
 
 }  // namespace fairlead::simulation

@@ -13,7 +13,38 @@ std::string address_of(const TrueInstance& instance, std::uint16_t container_por
     return fmt::format("{}:{}", instance.address, instance.tls ? port + 1000 : port);
 }
 
+std::string slot_of(const std::string& process, std::int32_t index) { return fmt::format("{}/{}", process, index); }
+
 }  // namespace
+
+std::string TrueInstance::place() const { return fmt::format("{}:{}", address, base); }
+
+bool Record::concerns(const Owner& owner) const {
+    if (kind == RecordKind::process) return id == owner.process_epoch;
+    return slot == owner.slot || at.contains(owner.place);
+}
+
+std::uint64_t LrpTruth::change(const TrueProcess& process, MonotonicTime now) {
+    return change(Record{.kind = RecordKind::process, .id = process.epoch, .slot = {}, .at = {}, .changed = now}, now);
+}
+
+std::uint64_t LrpTruth::change(const TrueInstance& instance, MonotonicTime now) {
+    Record record{.kind = RecordKind::instance,
+                  .id = instance.epoch,
+                  .slot = slot_of(instance.process, instance.index),
+                  .at = {},
+                  .changed = now};
+    if (!instance.address.empty()) record.at.insert(instance.place());
+    return change(std::move(record), now);
+}
+
+std::uint64_t LrpTruth::change(Record record, MonotonicTime now) {
+    const auto found = records_.try_emplace(record.id, record).first;
+    found->second.at.merge(record.at);
+    found->second.number = ++changes_;
+    found->second.changed = now;
+    return changes_;
+}
 
 void LrpTruth::settle(MonotonicTime now) {
     // Who has an address: of all instances that run there, the one that came last.
@@ -34,7 +65,7 @@ void LrpTruth::settle(MonotonicTime now) {
             // is over, and no emitter could tell otherwise.
             const auto is_there = [&](const TrueInstance& each) {
                 if (!each.running()) return false;
-                const auto* holder = holders.at(fmt::format("{}:{}", each.address, each.base));
+                const auto* holder = holders.at(each.place());
                 return holder->process == guid && holder->index == index && holder->guid == each.guid;
             };
             const TrueInstance* chosen = nullptr;
@@ -45,7 +76,7 @@ void LrpTruth::settle(MonotonicTime now) {
                 const auto add = [&](const std::string& name) {
                     auto& life = now_live[{name, address_of(*chosen, route.port)}];
                     life.since = now;
-                    life.owners.insert(apart ? fmt::format("{}/{}/{}", guid, index, chosen->evacuating) : guid);
+                    life.owners.insert({process.epoch, slot_of(guid, index), chosen->place()});
                     life.tls = chosen->tls;
                 };
                 for (const auto& name : route.names) {
@@ -56,9 +87,7 @@ void LrpTruth::settle(MonotonicTime now) {
         }
     }
     for (const auto& [pair, life] : lives_) {
-        const auto found = now_live.find(pair);
-        // Another owner is another life: news of the two may come apart.
-        if (found == now_live.end() || found->second.owners != life.owners) {
+        if (const auto found = now_live.find(pair); found == now_live.end()) {
             deaths_[pair] = now;
         } else {
             found->second.since = life.since;

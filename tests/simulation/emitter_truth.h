@@ -37,38 +37,65 @@ struct TrueInstance {
     std::uint16_t base = 0;  // host ports are base + 0 and base + 1, for container ports 4000 and 5000
     std::int64_t version = 0, since = 0;
     [[nodiscard]] bool running() const { return state == "RUNNING"; }
+    [[nodiscard]] std::string place() const;  // "10.0.0.1:60000"
 };
 
 using InstanceKey = std::tuple<std::string, std::int32_t, bool>;  // process, index, evacuating
 using LivePair = std::pair<std::string, std::string>;             // name, "address:port"
 
+// Through whom a pair lives.
+struct Owner {
+    std::string process_epoch, slot, place;          // slot: "p1/0"
+    auto operator<=>(const Owner&) const = default;  // NOLINT(modernize-use-nullptr): its mistake about <=>
+};
+
 struct Life {
     MonotonicTime since;
-    std::set<std::string> owners;  // processes, or records of instances
+    std::set<Owner> owners;
     bool tls = false;
+};
+
+enum class RecordKind { process, instance };
+
+// One epoch of a process or of an instance, from its beginning until after its end.
+struct Record {
+    RecordKind kind = RecordKind::process;
+    std::string id;            // its epoch
+    std::string slot;          // of an instance
+    std::set<std::string> at;  // places where it has ever been
+    std::uint64_t number = 0;  // of its last change, of all
+    MonotonicTime changed;
+    // Who does not know how it is now may think that what lives through this owner does not.
+    [[nodiscard]] bool concerns(const Owner& owner) const;
 };
 
 class LrpTruth {
 public:
     std::map<std::string, TrueProcess> processes;
     std::map<InstanceKey, TrueInstance> instances;
-    // News of two records may come in any order, or one of them never: what lives on through another one lives anew.
-    bool apart = false;
 
+    // To be called with every change of a record, its end too. Its number.
+    std::uint64_t change(const TrueProcess& process, MonotonicTime now);
+    std::uint64_t change(const TrueInstance& instance, MonotonicTime now);
     // To be called after every change: lives begin and end.
     void settle(MonotonicTime now);
+
     [[nodiscard]] const std::map<LivePair, Life>& lives() const { return lives_; }
-    // When it was last not alive; nothing: never since its life began anew counts as one.
+    // When it was last not alive; nothing: it has never lived.
     [[nodiscard]] std::optional<MonotonicTime> died(const LivePair& pair) const;
-    // Whether it ever lived before its life now.
-    [[nodiscard]] bool lived_before(const LivePair& pair) const { return deaths_.contains(pair); }
+    [[nodiscard]] const std::map<std::string, Record>& records() const { return records_; }
+    [[nodiscard]] std::uint64_t changes() const { return changes_; }
 
     [[nodiscard]] static json::Object desired(const TrueProcess& process);
     [[nodiscard]] static json::Object actual(const TrueInstance& instance);
 
 private:
+    std::uint64_t change(Record record, MonotonicTime now);
+
     std::map<LivePair, Life> lives_;
     std::map<LivePair, MonotonicTime> deaths_;
+    std::map<std::string, Record> records_;  // by id
+    std::uint64_t changes_ = 0;
 };
 
 }  // namespace fairlead::simulation

@@ -28,55 +28,67 @@ void EmitterWorld::send(std::string_view method, const std::string& path, const 
 }
 
 void EmitterWorld::put(const TrueProcess& process, const TrueProcess* before) {
+    const SimReceptor::News news{process.epoch, truth_.change(process, clock_.monotonic())};
     auto spec = LrpTruth::desired(process);
     if (before == nullptr) {
-        receptor_.tell("desired_lrp_created", {{"desired_lrp", spec}});
+        receptor_.tell("desired_lrp_created", {{"desired_lrp", spec}}, news);
     } else {
         receptor_.tell("desired_lrp_changed",
-                       {{"desired_lrp_before", LrpTruth::desired(*before)}, {"desired_lrp_after", spec}});
+                       {{"desired_lrp_before", LrpTruth::desired(*before)}, {"desired_lrp_after", spec}}, news);
     }
     if (!over_api_) return;
     if (before == nullptr) {
-        return send("POST", desired_path,
-                    json::Object{{"apiVersion", "fairlead.dev/v1"},
-                                 {"kind", "DesiredLRP"},
-                                 {"metadata", json::Object{{"name", resource::desired_lrp_name(process.guid)}}},
-                                 {"spec", std::move(spec)}});
+        send("POST", desired_path,
+             json::Object{{"apiVersion", "fairlead.dev/v1"},
+                          {"kind", "DesiredLRP"},
+                          {"metadata", json::Object{{"name", resource::desired_lrp_name(process.guid)}}},
+                          {"spec", std::move(spec)}});
+    } else {
+        const json::Object changed{{"instances", process.instances}, {"routes", spec["routes"]}};
+        send("PATCH", desired_path + "/" + resource::desired_lrp_name(process.guid), json::Object{{"spec", changed}});
     }
-    const json::Object changed{{"instances", process.instances}, {"routes", spec["routes"]}};
-    send("PATCH", desired_path + "/" + resource::desired_lrp_name(process.guid), json::Object{{"spec", changed}});
+    revisions_.add(api_.store().revision(), news.number);
 }
 
 void EmitterWorld::put(const TrueInstance& instance, const TrueInstance* before) {
+    const SimReceptor::News news{instance.epoch, truth_.change(instance, clock_.monotonic())};
     auto spec = LrpTruth::actual(instance);
     if (before == nullptr) {
-        receptor_.tell("actual_lrp_created", {{"actual_lrp", spec}});
+        receptor_.tell("actual_lrp_created", {{"actual_lrp", spec}}, news);
     } else {
         receptor_.tell("actual_lrp_changed",
-                       {{"actual_lrp_before", LrpTruth::actual(*before)}, {"actual_lrp_after", spec}});
+                       {{"actual_lrp_before", LrpTruth::actual(*before)}, {"actual_lrp_after", spec}}, news);
     }
     if (!over_api_) return;
     if (before != nullptr) {
         for (const auto* field : {"address", "ports", "instance_guid", "cell_id"}) {
             if (!spec.contains(field)) spec[field] = nullptr;
         }
-        return send("PATCH", actual_path + "/" + object_name(instance), json::Object{{"spec", std::move(spec)}});
+        send("PATCH", actual_path + "/" + object_name(instance), json::Object{{"spec", std::move(spec)}});
+    } else {
+        send("POST", actual_path,
+             json::Object{{"apiVersion", "fairlead.dev/v1"},
+                          {"kind", "ActualLRP"},
+                          {"metadata", json::Object{{"name", object_name(instance)}}},
+                          {"spec", std::move(spec)}});
     }
-    send("POST", actual_path,
-         json::Object{{"apiVersion", "fairlead.dev/v1"},
-                      {"kind", "ActualLRP"},
-                      {"metadata", json::Object{{"name", object_name(instance)}}},
-                      {"spec", std::move(spec)}});
+    revisions_.add(api_.store().revision(), news.number);
 }
 
 void EmitterWorld::take_away(const TrueProcess& process) {
-    receptor_.tell("desired_lrp_removed", {{"desired_lrp", LrpTruth::desired(process)}});
-    if (over_api_) send("DELETE", desired_path + "/" + resource::desired_lrp_name(process.guid), {});
+    const SimReceptor::News news{process.epoch, truth_.change(process, clock_.monotonic())};
+    receptor_.tell("desired_lrp_removed", {{"desired_lrp", LrpTruth::desired(process)}}, news);
+    if (!over_api_) return;
+    send("DELETE", desired_path + "/" + resource::desired_lrp_name(process.guid), {});
+    revisions_.add(api_.store().revision(), news.number);
 }
 
 void EmitterWorld::take_away(const TrueInstance& instance) {
-    receptor_.tell("actual_lrp_removed", {{"actual_lrp", LrpTruth::actual(instance)}});
-    if (over_api_) send("DELETE", actual_path + "/" + object_name(instance), {});
+    const SimReceptor::News news{instance.epoch, truth_.change(instance, clock_.monotonic())};
+    receptor_.tell("actual_lrp_removed", {{"actual_lrp", LrpTruth::actual(instance)}}, news);
+    if (!over_api_) return;
+    send("DELETE", actual_path + "/" + object_name(instance), {});
+    revisions_.add(api_.store().revision(), news.number);
 }
 
 std::vector<TrueRoute> EmitterWorld::some_routes(const std::string& guid) {
@@ -114,12 +126,15 @@ void EmitterWorld::make_process(const std::string& guid) {
 void EmitterWorld::change_process(TrueProcess& process) {
     const auto before = process;
     ++process.version;
-    switch (dice_.below(3)) {
+    switch (dice_.below(4)) {
         case 0:
             process.instances = static_cast<std::int32_t>(dice_.between(0, 4));
             break;
         case 1:
-            process.routes = some_routes(process.guid);
+        case 2:
+            // Often back to what it had before: what died lives again, at the same addresses.
+            std::swap(process.routes, earlier_[process.guid]);
+            if (process.routes.empty() || dice_.chance(400)) process.routes = some_routes(process.guid);
             break;
         default:
             process.service = process.service.empty() ? fmt::format("https://service-{}.test", ++serial_) : "";
@@ -275,8 +290,7 @@ void EmitterWorld::disturb() {
             ++report_.restarts;
             ++router.starts;
             router.model.restart();
-            router.since = now;
-            router.proven.clear();
+            router.missing.clear();
             return hello(router, true);
         }
         case 2:
@@ -285,18 +299,17 @@ void EmitterWorld::disturb() {
                 return;
             note(emitter.name + " dies");
             ++report_.crashes;
-            disturbed_ = now;
             emitter.process.reset();
             emitter.starts = now + std::chrono::milliseconds(dice_.below(60'000));
             return;
         case 3: {
             if (emitter.heals || other.heals) return;
             ++report_.cuts;
-            disturbed_ = now;
             const bool silent = dice_.chance(300);
-            note(fmt::format("{} is cut off{}", emitter.name, silent ? " in silence" : ""));
-            network_.cut(emitter.name, silent ? Network::Cut::silent : Network::Cut::refused);
-            receptor_.cut(emitter.name, true);
+            const bool lease = dice_.chance(600), source = !lease || dice_.chance(800);
+            note(fmt::format("{} is cut off from{}{}{}", emitter.name, source ? " its source" : "",
+                             lease ? " the lease" : "", silent ? ", in silence" : ""));
+            cut(emitter, silent ? Network::Cut::silent : Network::Cut::refused, source, lease);
             emitter.heals = now + std::chrono::milliseconds(dice_.below(dice_.chance(300) ? 200'000 : 30'000));
             return;
         }

@@ -29,20 +29,24 @@ EmitterWorld::EmitterWorld(std::uint64_t seed, EmitterSurroundings& around, cons
     report_.seed = seed;
     over_api_ = dice_.chance(400);
     crashes_ = dice_.chance(750);
-    if (!over_api_ && dice_.chance(700)) receptor_.loses = 60;
-    truth_.apart = receptor_.loses > 0;
-    // A watch that says nothing is believed for 25 s; an event that was lost is found by the next pass.
-    lag_ = over_api_ ? 40s : receptor_.loses > 0 ? 80s : 15s;
+    if (!over_api_ && dice_.chance(700)) receptor_.loses = dice_.chance(500) ? 60 : 300;
+    // A watch that says nothing is believed for 25 s. An event that was lost is found by the next pass, 60 s after the
+    // one before and the 60 s that this one may take.
+    blind_ = over_api_ ? 28s : receptor_.loses > 0 ? 122s : 1s;
     for (const auto* space : {"kube-system", "diego"}) {
         send("POST", "/api/v1/namespaces",
              json::Object{{"apiVersion", "v1"}, {"kind", "Namespace"}, {"metadata", json::Object{{"name", space}}}});
     }
     routers_.resize(2);
-    for (std::size_t i = 0; i < routers_.size(); ++i) routers_[i].id = fmt::format("{}", i);
+    for (std::size_t i = 0; i < routers_.size(); ++i) {
+        routers_[i].id = fmt::format("{}", i);
+        routers_[i].model = fairlead::gorouter::RouterModel({.suspends_pruning = dice_.chance(500)});
+    }
     for (const auto* name : {"emitter-a", "emitter-b"}) {
-        network_.add(name, api_);
         SimEmitter emitter;
         emitter.name = name;
+        network_.add(emitter.name, api_);
+        network_.add(emitter.lease(), api_);
         emitters_.push_back(std::move(emitter));
     }
     for (const auto* guid : {"p1", "p2", "p3"}) make_process(guid);
@@ -70,12 +74,16 @@ void EmitterWorld::start(SimEmitter& emitter) {
     auto publisher = std::make_unique<SimPublisher>(
         clock_, dice_, defects_, [this, name = emitter.name](const auto& message) { publish(name, message); });
     publisher->connected(nats_up_);
+    emitter.knowledge = std::make_unique<Knowledge>();
+    emitter.leads.reset();
     EmitterProcess::Ways ways;
-    ways.api = network_.link(emitter.name);
-    if (!over_api_) ways.receptor = receptor_.link(emitter.name);
-    emitter.process =
-        std::make_unique<EmitterProcess>(fmt::format("{}-{}", emitter.name, ++emitter.born), std::move(ways),
-                                         std::move(publisher), clock_, dice_, around_.log);
+    ways.api = listen_in(network_.link(emitter.name), *emitter.knowledge, revisions_);
+    ways.lease = network_.link(emitter.lease());
+    if (!over_api_) ways.receptor = receptor_.link(emitter.name, *emitter.knowledge);
+    emitter::ElectorOptions election{.identity = fmt::format("{}-{}", emitter.name, ++emitter.born)};
+    if (defects_.keep_lease) election.patience = 24h;
+    emitter.process = std::make_unique<EmitterProcess>(election, std::move(ways), std::move(publisher), clock_, dice_,
+                                                       around_.log, defects_);
 }
 
 // Each router gets what one emitter sends in its order; of two emitters nothing is said.
@@ -84,10 +92,11 @@ void EmitterWorld::publish(const std::string& emitter, const proxy::gorouter::Me
     if (!read) return violate(fmt::format("routers cannot read {}", message.body));
     const bool withdrawal = message.subject.ends_with(".unregister");
     (withdrawal ? report_.withdrawn : report_.registered) += read->uris.size();
-    if (withdrawal) check_withdrawal(emitter, *read);
-    if (!nats_up_) return;  // nobody knows it yet
     const auto from =
         std::find_if(emitters_.begin(), emitters_.end(), [&emitter](const auto& each) { return each.name == emitter; });
+    note_leader();  // it may have come to lead just now
+    if (withdrawal) check_withdrawal(*from, *read);
+    if (!nats_up_) return;  // nobody knows it yet
     const auto now = clock_.monotonic();
     from->last_sent = std::max(from->last_sent, now + std::chrono::microseconds(dice_.between(200, 20'000)));
     agenda_.in(from->last_sent - now, [this, subject = std::string(message.subject), body = message.body] {
@@ -106,7 +115,6 @@ void EmitterWorld::hello(SimRouter& router, bool start) {
 void EmitterWorld::nats(bool up) {
     note(up ? "NATS is back" : "NATS is away");
     nats_up_ = up;
-    nats_since_ = disturbed_ = clock_.monotonic();
     if (up) {
         for (auto& router : routers_) hello(router, true);
     }
@@ -125,7 +133,18 @@ void EmitterWorld::nats(bool up) {
 
 void EmitterWorld::prune() {
     next_prune_ = clock_.monotonic() + between_prunes;
-    for (auto& router : routers_) router.model.prune(clock_.monotonic());
+    for (auto& router : routers_) router.model.prune(clock_.monotonic(), nats_up_);
+}
+
+void EmitterWorld::note_leader() {
+    for (auto& emitter : emitters_) {
+        if (!emitter.process || !emitter.process->leads() || emitter.leads) continue;
+        note(emitter.name + " leads");
+        for (auto& other : emitters_) {
+            if (std::exchange(other.leads, std::nullopt)) ++report_.failovers;
+        }
+        emitter.leads = clock_.monotonic();
+    }
 }
 
 void EmitterWorld::settle() {
@@ -136,19 +155,15 @@ void EmitterWorld::settle() {
         for (auto& emitter : emitters_) {
             if (emitter.process) more = emitter.process->step() || more;
         }
-        for (const auto& emitter : emitters_) {
-            if (!emitter.process || emitter.process->duty() != emitter::Duty::leads) continue;
-            if (last_leader_ == emitter.name) continue;
-            if (!last_leader_.empty()) ++report_.failovers;
-            last_leader_ = emitter.name;
-            note(emitter.name + " leads");
-        }
+        note_leader();
         if (api_.store().revision() != before) {
             more = true;
             for (const auto& emitter : emitters_) network_.changed(emitter.name);
         }
         const auto due = network_.due();
-        if (!more && (!due || *due > clock_.monotonic())) return check_routers();
+        if (more || (due && *due <= clock_.monotonic())) continue;
+        check_routers();
+        return check_leader();
     }
     violate("they never come to rest");
 }
@@ -170,12 +185,23 @@ void EmitterWorld::wake_up() {
             start(emitter);
         }
         if (emitter.heals && *emitter.heals <= now) {
-            note(emitter.name + " reaches its source again");
-            emitter.heals.reset();
-            disturbed_ = now;
-            network_.cut(emitter.name, Network::Cut::none);
-            receptor_.cut(emitter.name, false);
+            note(emitter.name + " reaches everything again");
+            cut(emitter, Network::Cut::none, true, true);
         }
+    }
+}
+
+void EmitterWorld::cut(SimEmitter& emitter, Network::Cut how, bool source, bool lease) {
+    const bool is = how != Network::Cut::none;
+    if (!is) emitter.heals.reset();
+    if (source) {
+        network_.cut(emitter.name, how);
+        receptor_.cut(emitter.name, is);
+        emitter.cut_source = is;
+    }
+    if (lease) {
+        network_.cut(emitter.lease(), how);
+        emitter.cut_lease = is;
     }
 }
 
@@ -207,15 +233,12 @@ void EmitterWorld::pass(std::chrono::nanoseconds time) {
 void EmitterWorld::heal() {
     note("all heals");
     network_.faulty = receptor_.faulty = false;
-    disturbed_ = clock_.monotonic();
     if (!nats_up_) {
         nats_heals_.reset();
         nats(true);
     }
     for (auto& emitter : emitters_) {
-        emitter.heals.reset();
-        network_.cut(emitter.name, Network::Cut::none);
-        receptor_.cut(emitter.name, false);
+        cut(emitter, Network::Cut::none, true, true);
         if (!emitter.process) start(emitter);
     }
 }

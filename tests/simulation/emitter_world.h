@@ -22,6 +22,9 @@ struct EmitterReport {
     std::uint64_t actions = 0, evacuations = 0, takeovers = 0, lost = 0, doubled = 0, broken = 0, failed_reads = 0,
                   outages = 0, restarts = 0, crashes = 0, cuts = 0, failovers = 0, registered = 0, withdrawn = 0,
                   held = 0;
+    // Withdrawals of what lives by one that had not heard of it: nobody could have known better.
+    std::uint64_t unknowing = 0;
+    double longest_missing = 0;  // seconds that a router lacked what somebody owed it
 };
 
 // What all runs share: kinds are slow to make, and nobody looks at the log.
@@ -32,9 +35,12 @@ struct EmitterSurroundings {
 
 // Defects to plant, for the tests that show that they are found.
 struct EmitterDefects {
-    bool withdraw_always = false;     // the publisher withdraws though it was told not to
-    bool withdraw_changed = false;    // a change withdraws what it replaces, after it was registered
-    bool forget_withdrawals = false;  // withdrawals are never sent
+    bool withdraw_always = false;       // the publisher withdraws though it was told not to
+    bool withdraw_changed = false;      // a change withdraws what it replaces, after it was registered
+    bool withdraw_unconfirmed = false;  // a new leader withdraws by what it heard before
+    bool forget_withdrawals = false;    // withdrawals are never sent
+    bool deaf = false;                  // routers are not listened to: their starts, and how often they want everything
+    bool keep_lease = false;            // a leader whose source is away does not offer its lease
 };
 
 EmitterReport simulate_emitters(std::uint64_t seed, EmitterSurroundings& around, const EmitterDefects& defects = {});

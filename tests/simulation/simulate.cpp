@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include "base/text.h"
+#include "simulation/claims_world.h"
 #include "simulation/client.h"
 #include "simulation/clusters_world.h"
 #include "simulation/emitter_world.h"
@@ -32,7 +33,7 @@ struct Arguments {
 int usage() {
     fmt::print(stderr,
                "usage: simulate [--seeds N] [--start S] [--trace] [--keep-going] [--embedded] [--world "
-               "api|publish|clusters|routers|emitter]\n");
+               "api|publish|clusters|routers|emitter|claims]\n");
     return 2;
 }
 
@@ -53,7 +54,8 @@ bool read(int argc, char** argv, Arguments& arguments) {
         }
         if (name == "--world") {
             arguments.world = i + 1 < argc ? argv[++i] : "";
-            constexpr std::array<std::string_view, 5> worlds{"api", "publish", "clusters", "routers", "emitter"};
+            constexpr std::array<std::string_view, 6> worlds{"api",     "publish", "clusters",
+                                                             "routers", "emitter", "claims"};
             if (std::find(worlds.begin(), worlds.end(), arguments.world) == worlds.end()) return false;
             continue;
         }
@@ -186,6 +188,8 @@ int run_emitters(const Arguments& arguments) {
             all.crashes += report.crashes;
             all.cuts += report.cuts;
             all.failovers += report.failovers;
+            all.unknowing += report.unknowing;
+            all.longest_missing = std::max(all.longest_missing, report.longest_missing);
             all.registered += report.registered;
             all.withdrawn += report.withdrawn;
             all.held += report.held;
@@ -197,8 +201,39 @@ int run_emitters(const Arguments& arguments) {
                all.actions, all.evacuations, all.takeovers, all.lost, all.doubled, all.failed_reads);
     fmt::print("{} NATS outages, {} router starts, {} crashes, {} cuts, {} failovers, {} names registered, ",
                all.outages, all.restarts, all.crashes, all.cuts, all.failovers, all.registered);
-    fmt::print("{} withdrawn, {} held at the end, {:.1f} s, {:.0f} seeds a second\n", all.withdrawn, all.held, seconds,
-               static_cast<double>(arguments.seeds) / seconds);
+    fmt::print("{} withdrawn, {} of them alive without the emitter's knowledge, {} held at the end, ", all.withdrawn,
+               all.unknowing, all.held);
+    fmt::print("{:.1f} s at most until what was owed was there, {:.1f} s, {:.0f} seeds a second\n", all.longest_missing,
+               seconds, static_cast<double>(arguments.seeds) / seconds);
+    return failed == 0 ? 0 : 1;
+}
+
+// Seeds of the world in claims_world.h.
+int run_claims(const Arguments& arguments) {
+    fairlead::simulation::ClaimsSurroundings around;
+    fairlead::simulation::ClaimsReport all;
+    const auto began = Steady::now();
+    const auto failed = run_seeds(
+        arguments, [&around](std::uint64_t seed) { return fairlead::simulation::simulate_claims(seed, around); },
+        [&all](const auto& report) {
+            all.actions += report.actions;
+            all.bindings += report.bindings;
+            all.freed += report.freed;
+            all.provisioned += report.provisioned;
+            all.lost += report.lost;
+            all.crashes += report.crashes;
+            all.broken += report.broken;
+            all.bound += report.bound;
+            all.waiting += report.waiting;
+            all.strays += report.strays;
+        });
+    if (failed != 0 && !arguments.keep_going) return 1;
+    const double seconds = std::chrono::duration<double>(Steady::now() - began).count();
+    print_clean(arguments, failed);
+    fmt::print("{} actions, {} bindings, {} shares freed, {} provisioned, {} strays, {} crashes, {} broken calls, ",
+               all.actions, all.bindings, all.freed, all.provisioned, all.strays, all.crashes, all.broken);
+    fmt::print("{} bound, {} waiting and {} lost at the end, {:.1f} s, {:.0f} seeds a second\n", all.bound, all.waiting,
+               all.lost, seconds, static_cast<double>(arguments.seeds) / seconds);
     return failed == 0 ? 0 : 1;
 }
 
@@ -212,6 +247,7 @@ int main(int argc, char** argv) {
     if (arguments.world == "clusters") return run_clusters(arguments);
     if (arguments.world == "routers") return run_routers(arguments);
     if (arguments.world == "emitter") return run_emitters(arguments);
+    if (arguments.world == "claims") return run_claims(arguments);
     Surroundings around;
     const auto began = Steady::now();
     auto shown = began;

@@ -390,6 +390,16 @@ TEST(IngressSource, HostsFromRulesTlsAndAnnotation) {
          "spec: {rules: [{host: www.example.com}]}, status: {loadBalancer: {ingress: [{ip: 192.0.2.1}]}}",
          {"www.example.com A cluster/b weight=3 -> 192.0.2.1"}},
         {"another's", "controller: other", whole, {"not concerned"}},
+        {"carried by a LoadBalancer",
+         "",
+         "spec: {rules: [{host: www.example.com}]}, status: {loadBalancerName: edge, loadBalancer: {ingress: [{ip: "
+         "192.0.2.1}]}}",
+         {"www.example.com A -> 192.0.2.1"}},
+        {"another's, carried by a LoadBalancer",
+         "controller: other",
+         "spec: {rules: [{host: www.example.com}]}, status: {loadBalancerName: edge, loadBalancer: {ingress: [{ip: "
+         "192.0.2.1}]}}",
+         {"not concerned"}},
     };
     for (const auto& row : rows) {
         SCOPED_TRACE(row.name);

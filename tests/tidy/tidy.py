@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """The rules of the code that no compiler checks: who may include whom, where a heavy header lives, how long a file may
-be, which calls are banned (and what to use instead), and the coroutine rule. Run by ./dev lint and by ctest."""
+be, which calls are banned (and what to use instead), the coroutine rule, and that operators are told about every warning
+and error of the log. Run by ./dev lint and by ctest."""
 
 import re
 import sys
@@ -19,7 +20,8 @@ LAYERS = {
     "dnsinfo": {"base", "json", "dns", "geo", "net", "dnsserver"},
     "dnsfeed": {"base", "json", "resource", "store", "dns", "dnsserver"},
     "plan": {"base", "json", "dns"},
-    "provider": {"base", "json", "dns", "net", "plan"},
+    "aws": {"base", "json", "net"},
+    "provider": {"base", "json", "dns", "net", "plan", "aws"},
     "publish": {"base", "json", "dns", "plan", "provider"},
     "source": {"base", "json", "resource", "dns"},
     "gateway": {"base", "json", "resource", "dns"},
@@ -29,17 +31,21 @@ LAYERS = {
     "traffic": {"base"},
     "proxy": {"base", "json", "net", "traffic"},
     "route": {"base", "json", "resource", "dns", "traffic"},
+    "ingress": {"base", "json", "resource", "traffic", "route"},
     "lrp": {"base", "json", "resource", "dns", "traffic"},
+    "balancer": {"base", "json", "resource", "traffic"},
+    "gce": {"base", "json", "resource", "net", "provider", "traffic", "balancer"},
+    "elb": {"base", "json", "net", "traffic", "resource", "balancer", "aws"},
     "skydns": {"base", "json", "dns", "net", "lrp"},
     "emitter": {"base", "json", "resource", "net", "cluster", "traffic", "lrp", "proxy"},
-    "router": {"base", "json", "resource", "net", "cluster", "health", "traffic", "route", "lrp",
+    "router": {"base", "json", "resource", "net", "cluster", "health", "traffic", "route", "ingress", "lrp",
                "proxy"},
     "control": {"base", "json", "resource", "store"},
     "controller": {"base", "json", "resource", "store", "dns", "plan", "provider", "publish", "source", "gateway",
-                   "health", "lookup", "cluster", "control", "traffic", "route", "lrp", "skydns", "net"},
+                   "health", "lookup", "cluster", "control", "traffic", "route", "lrp", "skydns", "balancer", "net"},
     "dnshook": {"base", "json", "resource", "store", "control", "dns", "net", "plan", "provider"},
     "apiserver": {"base", "json", "resource", "store", "net", "control"},
-    "cli": {"base", "json", "resource", "net", "dns", "plan", "cluster", "traffic", "route"},
+    "cli": {"base", "json", "resource", "net", "dns", "plan", "cluster", "traffic", "route", "balancer"},
 }
 
 # A header of an outside library -> the files that may include it.
@@ -49,8 +55,8 @@ HOMES = [
     (r"boost/(asio|beast)", r"src/net/|bench/|tests/net/"),
     (r"curl/", r"src/net/"),
     (r"zlib\.h", r"src/net/|src/store/|src/plan/crypt\.cpp|tests/net/"),
-    (r"pugixml", r"src/provider/route53/"),
-    (r"openssl/", r"src/net/|src/base/text\.cpp|src/dns/tsig\.cpp|src/gateway/guid\.cpp|src/route/certificate\.cpp|src/proxy/haproxy/pem\.cpp|src/plan/crypt\.cpp|tests/net/|bench/"),
+    (r"openssl/", r"src/net/|src/base/text\.cpp|src/dns/tsig\.cpp|src/gateway/guid\.cpp|src/route/certificate\.cpp|src/proxy/haproxy/pem\.cpp|src/gce/service_account\.cpp|src/plan/crypt\.cpp|tests/net/|bench/"),
+    (r"pugixml", r"src/provider/route53/xml\.cpp|src/aws/xml\.cpp"),
     (r"idn2\.h", r"src/dns/name\.cpp"),
     (r"libpsl\.h", r"src/gateway/zone_choice\.cpp"),
     (r"maxminddb\.h", r"src/geo/"),
@@ -141,6 +147,15 @@ def check_length(path, text):
         yield lines, f"{lines} lines, more than {limit}: look for the second subject"
 
 
+def check_messages(path, text, documented):
+    """Every warning and error that is a literal has its row in docs/messages.md."""
+    literal = r'"(?:[^"\\\n]|\\.)*"'
+    for match in re.finditer(rf"\blog(?:_|\(\))?(?:\.|->)(?:warn|error)\(\s*({literal}(?:\s*{literal})*)", text):
+        message = "".join(part[1:-1] for part in re.findall(literal, match.group(1)))
+        if f"`{message}`" not in documented:
+            yield f"{path}:{line_of(text, match.start())}: docs/messages.md says nothing about `{message}`"
+
+
 def check_text(path, text):
     code = without_comments_and_strings(text)
     for check in (check_includes, check_banned, check_coroutines, check_length):
@@ -170,12 +185,15 @@ def check_folders(root):
 def main():
     root = Path(__file__).resolve().parents[2]
     problems = list(check_folders(root))
+    documented = (root / "docs" / "messages.md").read_text()
     count = 0
     for folder in ("src", "tests", "bench"):
         for path in sorted((root / folder).rglob("*")):
             if path.suffix in MAX_LINES:
                 count += 1
                 problems += check_text(str(path.relative_to(root)), path.read_text())
+                if folder == "src":
+                    problems += check_messages(str(path.relative_to(root)), path.read_text(), documented)
     for problem in problems:
         print(problem)
     print(f"tidy: {count} files, {len(problems)} problems")

@@ -3,7 +3,7 @@
 
 import unittest
 
-from tidy import check_text
+from tidy import check_messages, check_text
 
 
 class Rules(unittest.TestCase):
@@ -34,6 +34,12 @@ class Rules(unittest.TestCase):
         self.fires("src/net/a.cpp", "co_await put(Options{.timeout = 2});\n", "before the co_await")
         self.fires("src/net/a.cpp", "co_await put([&](int n) { use(n); });\n", "before the co_await")
         self.quiet("src/net/a.cpp", "const Options options{.timeout = 2};\nauto x = co_await put(options);\n")
+
+    def test_messages(self):
+        for text in ('log_.warn("disk is full", {});', 'context_.log().error(\n    "disk "\n    "is full");', 'log.warn("disk is full");'):
+            self.assertEqual(1, len(list(check_messages("src/a.cpp", text, "| `disk is slow` |"))), text)
+            self.assertEqual([], list(check_messages("src/a.cpp", text, "| `disk is full`, `x` |")), text)
+        self.assertEqual([], list(check_messages("src/a.cpp", 'log_.info("x"); return fail(log.error());', "")))
 
     def test_length(self):
         self.fires("src/net/a.cpp", "int x;\n" * 651, "second subject")

@@ -19,6 +19,21 @@ RoutingTable example() {
     return table;
 }
 
+// With exact paths, and rules for any host.
+RoutingTable ingress_example() {
+    RoutingTable table;
+    const auto rule = [&](RuleKey key, std::string pool) {
+        table.rules[std::move(key)] = {.pool = std::move(pool), .owner = "o"};
+    };
+    rule({"shop.test", false, "/cart", true}, "exact");
+    rule({"shop.test", false, "/cart"}, "prefix");
+    rule({"shop.test", false, "/pay/", true}, "slash");
+    rule({"acme.test", true, "/only", true}, "wild");
+    rule({"", false, "/any"}, "any");
+    rule({"", false, "/", true}, "root");
+    return table;
+}
+
 TEST(Match, FindsTheRuleOfARequest) {
     struct Row {
         const char *name, *host, *path, *pool;
@@ -48,13 +63,49 @@ TEST(Match, FindsTheRuleOfARequest) {
     }
 }
 
+TEST(Match, KnowsExactPathsAndAnyHost) {
+    struct Row {
+        const char *name, *host, *path, *pool;
+    };
+    const Row rows[] = {
+        {"ExactBeforeThePrefixOfTheSamePath", "shop.test", "/cart", "exact"},
+        {"ExactIsToTheLetter", "shop.test", "/cart/", "prefix"},
+        {"BelowAnExactPath", "shop.test", "/cart/1", "prefix"},
+        {"ExactWithSlash", "shop.test", "/pay/", "slash"},
+        {"ExactWithSlashIsNotWithout", "shop.test", "/pay", nullptr},
+        {"ExactIgnoresTheQuery", "shop.test", "/cart?x", "exact"},
+        {"ExactOfAWildcard", "www.acme.test", "/only", "wild"},
+        {"NotBelowTheExactPathOfAWildcard", "www.acme.test", "/only/x", nullptr},
+        {"AnyHost", "other.test", "/any/x", "any"},
+        {"AnyHostWithoutDot", "localhost", "/any", "any"},
+        {"AnyHostForOtherPathsOfAHost", "shop.test", "/any", "any"},
+        {"AnyHostForOtherPathsOfAWildcard", "www.acme.test", "/any", "any"},
+        {"NoHostAtAll", "", "/any", "any"},
+        {"OnlyTheRoot", "other.test", "/", "root"},
+        {"OnlyTheRootAndNothingBelow", "other.test", "/x", nullptr},
+    };
+    const auto table = ingress_example();
+    for (const auto& row : rows) {
+        const auto* found = match(table, row.host, row.path);
+        EXPECT_EQ(found ? found->pool : "none", row.pool ? row.pool : "none") << row.name;
+    }
+}
+
+TEST(RuleText, IsForPeople) {
+    EXPECT_EQ(rule_text({"shop.test", false, "/cart"}), "shop.test/cart");
+    EXPECT_EQ(rule_text({"acme.test", true, ""}), "*.acme.test");
+    EXPECT_EQ(rule_text({"", false, "/any"}), "*/any");
+    EXPECT_EQ(rule_text({"shop.test", false, "/cart/", true}), "= shop.test/cart/");
+}
+
 RoutingTable drawn() {
     RoutingTable table;
     const auto size = *rc::gen::inRange(0, 6);
     for (int i = 0; i < size; ++i) {
         const auto host = std::string(1, static_cast<char>('a' + *rc::gen::inRange(0, 4)));
         const auto pool = std::string(1, static_cast<char>('p' + *rc::gen::inRange(0, 3)));
-        table.rules[{host, *rc::gen::arbitrary<bool>(), ""}] = {.pool = pool, .owner = host};
+        table.rules[{host, *rc::gen::arbitrary<bool>(), "", *rc::gen::arbitrary<bool>()}] = {.pool = pool,
+                                                                                             .owner = host};
         table.pools[pool].members.push_back({.address = "192.0.2.1", .port = 80, .group = host});
         table.certificates[host] = {pool, host};
     }

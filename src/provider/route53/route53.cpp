@@ -64,13 +64,14 @@ Result<std::unique_ptr<Provider>> make(const ZoneSettings& settings, Surrounding
     // A zone may send its own keys where it likes, but those of the server go to AWS, or where the operator says.
     const bool ambient = options.ambient_credentials && wanted.endpoint.empty();
     const auto operators = ambient ? options.environment("AWS_ENDPOINT_URL_ROUTE_53").value_or("") : std::string();
-    CredentialChain::Options sources{.secret = settings.secret,
-                                     .profile = wanted.profile,
-                                     .ambient = ambient,
-                                     .environment = options.environment,
-                                     .call = options.credential_call,
-                                     .instance_endpoint = options.instance_endpoint,
-                                     .container_endpoint = options.container_endpoint};
+    auto sources = credential_options();
+    sources.secret = settings.secret;
+    sources.profile = wanted.profile;
+    sources.ambient = ambient;
+    sources.environment = options.environment;
+    sources.call = options.credential_call;
+    sources.instance_endpoint = options.instance_endpoint;
+    sources.container_endpoint = options.container_endpoint;
     auto place = place_of(wanted.endpoint.empty() ? operators : wanted.endpoint, secret_region(settings));
     while (place.endpoint.ends_with('/')) place.endpoint.pop_back();
     auto send = options.connect ? options.connect(place.endpoint) : network(place.endpoint);

@@ -18,8 +18,8 @@ namespace fairlead::provider::route53 {
 struct Options {
     bool ambient_credentials = false;  // whether zones without keys of their own may use those of the server
     // For tests: where credentials are found, and who answers requests instead of the network.
-    Environment environment = process_environment;
-    CredentialCall credential_call = route53::credential_call;
+    Environment environment = aws::process_environment;
+    CredentialCall credential_call = aws::credential_call;
     std::string instance_endpoint = "http://169.254.169.254", container_endpoint = "http://169.254.170.2";
     std::function<Send(const std::string& endpoint)> connect;  // none: net::Client
 };

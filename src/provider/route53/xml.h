@@ -1,4 +1,4 @@
-// The XML of Route 53's API 2013-04-01: answers into values, change batches into text. xml.cpp is the home of pugixml.
+// The XML of Route 53's API 2013-04-01: answers into values, change batches into text. xml.cpp is a home of pugixml.
 // Pure; answers come from the network and may be anything.
 #pragma once
 
@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "aws/xml.h"
 #include "base/result.h"
 #include "provider/route53/record_set.h"
 
@@ -45,10 +46,8 @@ struct ChangeInfo {
 };
 Result<ChangeInfo> parse_change_info(std::string_view xml);
 
-struct ServiceError {
-    std::string code;                   // "InvalidChangeBatch", "Throttling"; empty: the answer is none of Route 53's
-    std::vector<std::string> messages;  // one per thing that is wrong, as far as they can be told apart
-};
+using aws::ServiceError;
+// As all services tell errors, and as Route 53 told refused batches of old.
 ServiceError parse_error(std::string_view xml);
 
 struct SetChange {

@@ -57,10 +57,10 @@ public:
         thread_.wake();
     }
 
-    void active(bool active) override {
+    void active(Activity activity) override {
         {
             const std::lock_guard lock(mutex_);
-            inbox_.active = active;
+            inbox_.active = activity;
         }
         thread_.wake();
     }

@@ -43,14 +43,18 @@ struct Options {
     NatsOptions nats;
     Settings settings{};
     AuditOptions audit{};
-    // Follows the table and listens, but publishes nothing until active(true).
+    // Follows the table and listens, but publishes nothing until it is made active.
     bool standby = false;
 };
 
+// What is published of what there is to say.
+enum class Activity { none, withdrawals, all };
+
 class Publisher : public Driver {
 public:
-    // Two emitters, one of them active: who becomes active emits everything, withdrawals of late included.
-    virtual void active(bool active) = 0;
+    // Two emitters, one of them active: who becomes active emits everything, withdrawals of late included; who is only
+    // to withdraw, those.
+    virtual void active(Activity activity) = 0;
     // False: withdrawals wait, their repetitions too. For one that is cut off from its source, or from the lease that
     // makes it the active one: what it calls gone may live again. True at first.
     virtual void withdraw(bool may) = 0;

@@ -18,6 +18,7 @@ constexpr std::chrono::seconds greet_until_answered{1};
 constexpr std::size_t batch = 512;
 constexpr std::chrono::seconds flush_limit{10};
 constexpr std::size_t compared_at_once = 100;  // names, well below a millisecond
+constexpr std::size_t max_refusals = 256;      // that are told: some for each of 64 URLs
 
 }  // namespace
 
@@ -30,7 +31,7 @@ Engine::Engine(const Options& options, const Clock& clock, Random& random, Log& 
       backoff_{.base = first_retry, .cap = options.nats.max_backoff},
       registrations_(options.settings),
       away_("not connected yet"),
-      active_(!options.standby) {}
+      active_(options.standby ? Activity::none : Activity::all) {}
 
 void Engine::take_in(Inbox inbox) {
     const auto now = clock_.monotonic();
@@ -40,8 +41,18 @@ void Engine::take_in(Inbox inbox) {
     if (inbox.withdraw) registrations_.withdraw(*inbox.withdraw);
     if (inbox.active && *inbox.active != active_) {
         active_ = *inbox.active;
-        log_.info(active_ ? "emitting to gorouters" : "standing by, emitting nothing to gorouters");
-        if (active_) registrations_.everything(now);
+        switch (active_) {
+            case Activity::none:
+                log_.info("standing by, emitting nothing to gorouters");
+                break;
+            case Activity::withdrawals:
+                log_.info("standing by, emitting only withdrawals to gorouters");
+                break;
+            case Activity::all:
+                log_.info("emitting to gorouters");
+                break;
+        }
+        if (active_ != Activity::none) registrations_.everything(now);
     }
     for (const auto& heard : inbox.heard) {
         const auto hello = parse_hello(heard.body);
@@ -81,14 +92,17 @@ void Engine::keep_session(MonotonicTime now) {
     auto session = connect(options_.nats, url, options_.settings.prefix, listener_);
     if (!session) {
         // The next one at once; after all of them a pause.
-        if (away_ != session.error().text()) log_.warn("NATS is away", {{"problem", session.error().text()}});
         away_ = session.error().text();
+        if (refusals_.size() < max_refusals && refusals_.insert(away_).second) {
+            log_.warn("NATS is away", {{"problem", away_}});
+        }
         if (url_ == 0) retry_at_ = clock_.monotonic() + backoff_.delay(++failures_, random_);
         return;
     }
     session_ = std::move(*session);
     failures_ = 0;
     away_.clear();
+    refusals_.clear();
     ++published_.connects;
     log_.info("connected to NATS", {{"url", without_credentials(url)}});
     // Whatever was sent before may be lost, and a router may have missed what others said.
@@ -109,8 +123,12 @@ bool Engine::publish(MonotonicTime now) {
         registrations_.cut_off();
         return false;
     }
-    const auto messages = registrations_.take(now, batch);
-    if (active_) {
+    auto messages = registrations_.take(now, batch);
+    const bool more = !messages.empty();
+    if (active_ == Activity::withdrawals) {
+        std::erase_if(messages, [](const Message& message) { return !message.subject.ends_with(".unregister"); });
+    }
+    if (active_ != Activity::none) {
         for (const auto& message : messages) {
             if (auto sent = session_->publish(message); !sent) {
                 lose(sent.error().text());
@@ -129,9 +147,9 @@ bool Engine::publish(MonotonicTime now) {
             (withdrawal ? published_.names_withdrawn : published_.names_registered) += message.names;
             published_.bytes += message.body.size();
         }
-        if (registrations_.settled()) progress_.programmed = version_;
+        if (active_ == Activity::all && registrations_.settled()) progress_.programmed = version_;
     }
-    return !messages.empty();
+    return more;
 }
 
 void Engine::mend(const Differences& found, MonotonicTime now) {
@@ -161,7 +179,7 @@ void Engine::mend(const Differences& found, MonotonicTime now) {
 
 bool Engine::compare(MonotonicTime now) {
     if (!comparison_) return false;
-    if (!session_ || !active_) {  // what is missing could not be mended
+    if (!session_ || active_ != Activity::all) {  // what is missing could not be mended
         comparison_.reset();
         return false;
     }

@@ -8,6 +8,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -32,7 +33,8 @@ struct Inbox {
     std::optional<traffic::RoutingTable> table{};
     traffic::TableDiff change{};  // after the table
     std::optional<std::uint64_t> version{};
-    std::optional<bool> active{}, withdraw{};
+    std::optional<Activity> active{};
+    std::optional<bool> withdraw{};
     std::vector<Heard> heard{};
     std::optional<Routes> routes{};
 };
@@ -82,8 +84,9 @@ private:
     int failures_ = 0;     // rounds through all of them
     MonotonicTime retry_at_{};
     MonotonicTime greet_at_{};
-    std::string away_;  // why there is no session
-    bool active_;
+    std::string away_;                // why there is no session
+    std::set<std::string> refusals_;  // that were told since there was one
+    Activity active_;
 
     std::uint64_t version_ = 0;  // of what Registrations hold
     std::optional<Comparison> comparison_;

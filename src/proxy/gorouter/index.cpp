@@ -138,7 +138,8 @@ Id Index::endpoint_for(const traffic::Member& member) {
     for (auto id = sites_[site].endpoint; id != no_id; id = endpoints_[id].next) {
         auto& known = endpoints_[id];
         if (known.port != member.port || known.tls_port != member.tls_port || known.index != member.index ||
-            texts_[known.app] != member.app || texts_[known.instance] != member.instance) {
+            known.http2 != member.http2 || texts_[known.app] != member.app ||
+            texts_[known.instance] != member.instance || texts_[known.segment] != member.segment) {
             continue;
         }
         drop_site(site);  // the endpoint holds it
@@ -148,9 +149,11 @@ Id Index::endpoint_for(const traffic::Member& member) {
     const auto id = endpoints_.add({.site = site,
                                     .app = texts_.take(member.app),
                                     .instance = texts_.take(member.instance),
+                                    .segment = texts_.take(member.segment),
                                     .index = member.index,
                                     .port = member.port,
                                     .tls_port = member.tls_port,
+                                    .http2 = member.http2,
                                     .next = sites_[site].endpoint,
                                     .holds = 1,
                                     .pools = {}});
@@ -167,6 +170,7 @@ void Index::drop_endpoint(Id id) {
     const auto site = gone.site;
     texts_.drop(gone.app);
     texts_.drop(gone.instance);
+    texts_.drop(gone.segment);
     endpoints_.remove(id);
     drop_site(site);
 }
@@ -226,6 +230,16 @@ void Index::unlink(Id id) {
     if (name.next != no_id) names_[name.next].before = name.before;
     loose_pools_.push_back(name.pool);
     name.pool = name.before = name.next = no_id;
+}
+
+bool Index::has_name(const traffic::RuleKey& key, const traffic::Rule* rule) {
+    if (!key.exact && !key.host.empty()) return true;
+    no_problem(key);
+    if (rule != nullptr) {
+        problem(key, rule->owner,
+                fmt::format("{}: gorouters know neither exact paths nor rules for any host", rule_text(key)));
+    }
+    return false;
 }
 
 Id Index::set_rule(const traffic::RuleKey& key, const traffic::Rule* rule) {
@@ -447,7 +461,10 @@ Index::Changed Index::finish() {
 }
 
 Index::Changed Index::apply(const traffic::TableDiff& diff) {
-    for (const auto& [key, rule] : diff.rules) set_rule(key, rule ? &*rule : nullptr);
+    for (const auto& [key, rule] : diff.rules) {
+        const auto* wanted = rule ? &*rule : nullptr;
+        if (has_name(key, wanted)) set_rule(key, wanted);
+    }
     for (const auto& [name, pool] : diff.pools) set_pool(name, pool ? &*pool : nullptr);
     return finish();
 }
@@ -466,7 +483,11 @@ Index::Changed Index::reset(const traffic::RoutingTable& table) {
         }
     }
     for (const auto& key : odd) set_rule(key, nullptr);
+    if (std::erase_if(rule_problems_, [&](const auto& known) { return !table.rules.contains(known.first); }) > 0) {
+        problems_changed_ = true;
+    }
     for (const auto& [key, rule] : table.rules) {
+        if (!has_name(key, &rule)) continue;
         const auto id = set_rule(key, &rule);
         if (key_of(texts_[names_[id].text]) == key) see(names, id);
     }

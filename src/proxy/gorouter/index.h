@@ -24,9 +24,10 @@ class Index {
 public:
     struct Endpoint {
         Id site = no_id;
-        Id app = no_id, instance = no_id;  // texts; may be ""
+        Id app = no_id, instance = no_id, segment = no_id;  // texts; may be ""
         std::optional<std::int32_t> index;
         std::uint16_t port = 0, tls_port = 0;
+        bool http2 = false;
         Id next = no_id;  // of the same site
         std::uint32_t holds = 0;
         Ids pools;
@@ -124,6 +125,8 @@ private:
         std::string owner, text;
     };
 
+    // Whether gorouters have names for it at all; otherwise it is its owner's problem (null: not any more).
+    bool has_name(const traffic::RuleKey& key, const traffic::Rule* rule);
     Id set_rule(const traffic::RuleKey& key, const traffic::Rule* rule);  // the name
     void keep(Id name);
     void lead(Id name, const traffic::RuleKey& key, const traffic::Rule* rule);

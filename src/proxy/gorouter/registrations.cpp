@@ -154,6 +154,8 @@ std::string Registrations::Impl::tail(const Index::Endpoint& endpoint, const Ind
     if (!instance.empty()) member(out, "private_instance_id", instance);
     if (!number.empty()) member(out, "private_instance_index", number);
     if (endpoint.tls_port != 0 && !instance.empty()) member(out, "server_cert_domain_san", instance);
+    if (endpoint.http2) member(out, "protocol", "http2");
+    if (const auto segment = index.text(endpoint.segment); !segment.empty()) member(out, "isolation_segment", segment);
     if (name.route_service != no_id) member(out, "route_service_url", index.text(name.route_service));
     if (const auto stale = routers.stale_threshold().count(); stale > 0) {
         fmt::format_to(std::back_inserter(out), ",\"stale_threshold_in_seconds\":{}", stale);

@@ -40,6 +40,10 @@ std::string host_of(const std::string& url) {
     return host.substr(0, host.rfind(':'));
 }
 
+bool wants_tls(const NatsOptions& wanted, const std::string& url) {
+    return wanted.tls || url.starts_with("tls://") || !wanted.ca.empty() || !wanted.certificate.empty();
+}
+
 class NatsSession final : public Session {
 public:
     NatsSession(std::string prefix, Listener listener)
@@ -60,7 +64,12 @@ public:
         if (!options) return fail(options.error());
         natsConnection* made = nullptr;
         if (const auto status = natsConnection_Connect(&made, options->get()); status != NATS_OK) {
-            return fail(Errc::unavailable, fmt::format("{}: {}", without_credentials(url), said(status)));
+            // With TLS 1.3 a client is through with its handshake before the server says no to its certificate.
+            const bool ended = status == NATS_PROTOCOL_ERROR && wants_tls(wanted, url);
+            return fail(Errc::unavailable, fmt::format("{}: {}{}", without_credentials(url), said(status),
+                                                       ended ? "; the server ended the connection: it may want a "
+                                                               "certificate of the client, or another one"
+                                                             : ""));
         }
         {
             const std::lock_guard lock(mutex_);
@@ -111,7 +120,7 @@ private:
         if (!wanted.credentials.empty()) {
             set("credentials", natsOptions_SetUserCredentialsFromFiles(made, wanted.credentials.c_str(), nullptr));
         }
-        if (wanted.tls || url.starts_with("tls://") || !wanted.ca.empty() || !wanted.certificate.empty()) {
+        if (wants_tls(wanted, url)) {
             set("tls", natsOptions_SetSecure(made, true));
             const auto name = wanted.server_name.empty() ? host_of(url) : wanted.server_name;
             set("server name", natsOptions_SetExpectedHostname(made, name.c_str()));

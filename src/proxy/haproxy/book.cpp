@@ -15,11 +15,17 @@ ClassKey class_of(const traffic::Pool& pool, bool send_proxy) {
         return key;
     }
     if (pool.tls) key.security = pool.tls->ca_pem.empty() ? MemberSecurity::unchecked : MemberSecurity::checked;
+    key.send_proxy = pool.proxy_protocol && !pool.tls;
     key.cookie = pool.sticky_cookie;
     return key;
 }
 
 bool can_add_servers(const ClassKey& key) { return key.security == MemberSecurity::plain; }
+
+std::string_view plain_server_options(const ClassKey& key) {
+    if (key.protocol == traffic::PoolProtocol::http2) return " proto h2";
+    return key.send_proxy ? " send-proxy-v2" : "";
+}
 
 std::size_t base_slots(const ClassKey& key) { return can_add_servers(key) ? 4 : 12; }
 

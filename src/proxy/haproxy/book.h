@@ -1,7 +1,7 @@
-// Which pool has which anonymous backend. Backends come in classes, because some of what a pool asks for (balance, TLS
-// to its members, a cookie's name) is fixed in HAProxy's file; within a class one is as good as another. A backend that
-// was released is not given to another pool before its drain time is over: a request that still runs in it must not end
-// at the members of somebody else. Pure; used by the driver's thread alone.
+// Which pool has which anonymous backend. Backends come in classes, because some of what a pool asks for (balance,
+// HTTP/2 or TLS to its members, a cookie's name) is fixed in HAProxy's file; within a class one is as good as another.
+// A backend that was released is not given to another pool before its drain time is over: a request that still runs in
+// it must not end at the members of somebody else. Pure; used by the driver's thread alone.
 #pragma once
 
 #include <compare>
@@ -30,13 +30,15 @@ struct ClassKey {
     bool send_proxy = false;  // members are told the client's address (PROXY protocol, version 2)
     auto operator<=>(const ClassKey&) const = default;  // NOLINT(modernize-use-nullptr): its mistake about <=>
 };
-// `send_proxy` comes from the ports that lead to the pool, not from itself.
+// `send_proxy` comes from the ports that lead to a pool for TCP; a pool for HTTP says so itself.
 ClassKey class_of(const traffic::Pool& pool, bool send_proxy = false);
 
 // Servers of each backend of the class in the file. More can be added at run time, but not with TLS: 2.6 refuses `sni`
 // for them.
 std::size_t base_slots(const ClassKey& key);
 bool can_add_servers(const ClassKey& key);
+// What a server line of a class without TLS has, in the file and at run time.
+std::string_view plain_server_options(const ClassKey& key);
 
 struct PoolClass {
     ClassKey key = {};

@@ -54,7 +54,7 @@ void backend_work(const std::string& backend, const Image& held, const Image& wa
         } else {
             // Made at the address of a free slot, because only a change of the address computes its cookie.
             out.servers.push_back({fmt::format("add server {} 127.0.0.1:1 weight 1{}", name,
-                                               classes[place->first].key.send_proxy ? " send-proxy-v2" : ""),
+                                               plain_server_options(classes[place->first].key)),
                                    Expect::registered});
             server_work(name, Server{}, want->second[i], out.servers);
         }
@@ -156,8 +156,8 @@ Work work(const Image& held, const Image& wanted, const Touched& touched, const 
     std::erase_if(out.authorities, [](const PemChange& change) { return change.remove; });
     // Paths before hosts: a host is flagged when its paths are there. What goes away goes in the same order: a request
     // in between falls back to the host's own rule.
-    for (const auto file :
-         {MapFile::paths, MapFile::wildcard_paths, MapFile::hosts, MapFile::wildcards, MapFile::ports}) {
+    for (const auto file : {MapFile::exact_paths, MapFile::paths, MapFile::wildcard_paths, MapFile::hosts,
+                            MapFile::wildcards, MapFile::ports}) {
         map_work(file, held, wanted, touched.maps.at(static_cast<std::size_t>(file)), directory, out);
     }
     return out;

@@ -8,6 +8,7 @@
 
 #include "base/text.h"
 #include "proxy/haproxy/engine.h"
+#include "proxy/haproxy/supervisor.h"
 #include "proxy/step_driver.h"
 
 namespace fairlead::proxy::haproxy {
@@ -55,6 +56,16 @@ Result<std::unique_ptr<Driver>> start(Options options, const Clock& clock, Log& 
     auto driver = std::make_unique<StepDriver<Engine>>(clock, std::move(options), clock, log, metrics);
     if (auto started = driver->start(); !started) return fail(started.error());
     return driver;
+}
+
+void end_left_behind(const std::filesystem::path& directory, const Clock& clock) {
+    if (!std::filesystem::exists(directory / "state.json")) return;
+    Options options;
+    options.directory = directory;
+    Supervisor supervisor(options, clock, [] {});
+    if (!supervisor.prepare()) return;
+    const auto former = supervisor.former();
+    if (former && supervisor.adopt(*former)) supervisor.stop(std::chrono::seconds(2));
 }
 
 }  // namespace fairlead::proxy::haproxy

@@ -49,4 +49,7 @@ struct Options {
 // (named).
 Result<std::unique_ptr<Driver>> start(Options options, const Clock& clock, Log& log, Metrics& metrics);
 
+// Ends the HAProxy that a former driver left in this directory, if there is one.
+void end_left_behind(const std::filesystem::path& directory, const Clock& clock);
+
 }  // namespace fairlead::proxy::haproxy

@@ -1,16 +1,19 @@
 // Map entries from rules: what HAProxy's frontends look up. Pure; used by Wanted, and by render's promises about how
 // the values are read.
 //
-//   hosts.map      exact host            -> value        wildcards.map       parent domain         -> value
-//   paths.map      host + path + "/"     -> value        wildcard-paths.map  parent + path + "/"   -> value
-//   ports.map      TCP port              -> value
+//   hosts.map        exact host            -> value        wildcards.map       parent domain         -> value
+//   paths.map        host + path + "/"     -> value        wildcard-paths.map  parent + path + "/"   -> value
+//   exact-paths.map  host + path           -> value        ports.map           TCP port              -> value
+//
+// Any host is "*" among the hosts, which no request can ask for. In exact-paths.map a wildcard's host is "*.parent".
 //
 // value: three letters ":" backend ":" server timeout in ms, 0 for the default ":" SNI for the members ":" pool
-//   1st  P if the host has rules with paths too, which are looked up first; else R
+//   1st  E if the host has rules with exact paths, which are looked up first, and maybe with others, which are next;
+//        P if it has rules with paths that are not exact, which are looked up first; else R
 //   2nd  TLS: n none, t the proxy ends it, p passed through
 //   3rd  requests without TLS: s served, r redirected, x refused
-// A host whose rules all have paths has "P--:" alone. The backend "none" has no server: 503. Of a port's value the
-// backend and the pool count; a port without a backend has no entry, and connections to it are rejected.
+// A host whose rules all have paths has "P--:" (or "E--:") alone. The backend "none" has no server: 503. Of a port's
+// value the backend and the pool count; a port without a backend has no entry, and connections to it are rejected.
 #pragma once
 
 #include <functional>
@@ -41,8 +44,11 @@ struct Entry {
 };
 struct GroupEntries {
     std::optional<Entry> host;
-    std::vector<Entry> paths;
+    std::vector<Entry> paths, exact;
 };
+// What a host or wildcard is called in the maps: of its kind, and in that of exact paths.
+std::string map_name(std::string_view host);
+std::string exact_name(std::string_view host, bool wildcard);
 // Of all rules of one host; those that check() refuses are left out.
 GroupEntries entries_of(const traffic::RoutingTable& table, std::string_view host, bool wildcard,
                         const FindPool& find_pool);

@@ -25,6 +25,8 @@ std::string_view file_name(MapFile map) {
             return "wildcard-paths.map";
         case MapFile::ports:
             return "ports.map";
+        case MapFile::exact_paths:
+            return "exact-paths.map";
     }
     return {};
 }

@@ -25,10 +25,10 @@ struct Server {
     [[nodiscard]] bool free() const { return *this == Server{}; }
 };
 
-enum class MapFile : std::size_t { hosts, paths, wildcards, wildcard_paths, ports };
-inline constexpr std::size_t map_files = 5;
-inline constexpr std::array<MapFile, map_files> all_maps{MapFile::hosts, MapFile::paths, MapFile::wildcards,
-                                                         MapFile::wildcard_paths, MapFile::ports};
+enum class MapFile : std::size_t { hosts, paths, wildcards, wildcard_paths, ports, exact_paths };
+inline constexpr std::size_t map_files = 6;
+inline constexpr std::array<MapFile, map_files> all_maps{MapFile::hosts,          MapFile::paths, MapFile::wildcards,
+                                                         MapFile::wildcard_paths, MapFile::ports, MapFile::exact_paths};
 std::string_view file_name(MapFile map);  // "hosts.map"
 
 using MapEntries = std::map<std::string, std::string>;

@@ -65,24 +65,33 @@ void defaults_sections(const Settings& settings, const std::filesystem::path& di
 
 // Finds the rule of a request: txn.r is its value (see entries.h), or unset.
 void lookup_lines(const std::filesystem::path& directory, Out out) {
-    const auto exact = [&](std::string_view hosts, std::string_view paths, std::string_view name) {
+    // `name` is what is looked up among the hosts, `exact` what it is called among exact paths.
+    const auto look_up = [&](MapFile hosts, MapFile paths, std::string_view name, std::string_view exact,
+                             std::string_view condition) {
         fmt::format_to(out,
-                       "    http-request set-var(txn.e) var(txn.{3}),map_str({0}/{1}){4}\n"
-                       "    http-request set-var(txn.r) var(txn.{3}),concat(,txn.path,/),map_beg({0}/{2}) "
-                       "if !{{ var(txn.r) -m found }} {{ var(txn.e) -m beg P }}\n"
+                       "    http-request set-var(txn.e) {3},map_str({0}/{1}){5}\n"
+                       "    http-request set-var(txn.r) {4},concat(,txn.path),map_str({0}/{6}) "
+                       "if !{{ var(txn.r) -m found }} {{ var(txn.e) -m beg E }}\n"
+                       "    http-request set-var(txn.r) {3},concat(,txn.path,/),map_beg({0}/{2}) "
+                       "if !{{ var(txn.r) -m found }} {{ var(txn.e) -m beg P E }}\n"
                        "    http-request set-var(txn.r) var(txn.e) if !{{ var(txn.r) -m found }} "
-                       "{{ var(txn.e) -m found }} !{{ var(txn.e) -m beg P- }}\n",
-                       directory.string(), hosts, paths, name, name == "h" ? "" : " if !{ var(txn.r) -m found }");
+                       "{{ var(txn.e) -m found }} !{{ var(txn.e) -m beg P- E- }}\n",
+                       directory.string(), file_name(hosts), file_name(paths), name, exact, condition,
+                       file_name(MapFile::exact_paths));
     };
+    constexpr std::string_view not_yet = " if !{ var(txn.r) -m found }";
     fmt::format_to(out,
                    "    http-request deny deny_status 400 if {{ req.hdr(host) -m reg [^A-Za-z0-9._:\\[\\]-] }}\n"
                    "    http-request set-var(txn.h) req.hdr(host),field(1,:),rtrim(.),lower\n"
                    "    http-request set-var(txn.path) path\n");
-    exact(file_name(MapFile::hosts), file_name(MapFile::paths), "h");
+    look_up(MapFile::hosts, MapFile::paths, "var(txn.h)", "var(txn.h)", "");
     fmt::format_to(out,
-                   "    http-request unset-var(txn.e) if !{{ var(txn.r) -m found }}\n"
-                   "    http-request set-var(txn.w) var(txn.h),field(2,.,0) if !{{ var(txn.r) -m found }}\n");
-    exact(file_name(MapFile::wildcards), file_name(MapFile::wildcard_paths), "w");
+                   "    http-request unset-var(txn.e){0}\n"
+                   "    http-request set-var(txn.w) var(txn.h),field(2,.,0){0}\n",
+                   not_yet);
+    look_up(MapFile::wildcards, MapFile::wildcard_paths, "var(txn.w)", "str(*.),concat(,txn.w)", not_yet);
+    fmt::format_to(out, "    http-request unset-var(txn.e){}\n", not_yet);
+    look_up(MapFile::hosts, MapFile::paths, "str(*)", "str(*)", not_yet);
     fmt::format_to(
         out,
         "    http-request deny deny_status 404 if !{{ var(txn.r) -m found }}\n"
@@ -193,15 +202,16 @@ void ports_frontend(const Settings& settings, const std::filesystem::path& direc
 }
 
 std::string server_options(const ClassKey& key, const std::filesystem::path& directory, std::string_view backend) {
+    const std::string_view alpn = key.protocol == traffic::PoolProtocol::http2 ? " alpn h2" : "";
     switch (key.security) {
         case MemberSecurity::plain:
-            return key.send_proxy ? " send-proxy-v2" : "";
+            return std::string(plain_server_options(key));
         case MemberSecurity::unchecked:
-            return " ssl verify none sni var(txn.sni)";
+            return fmt::format(" ssl verify none sni var(txn.sni){}", alpn);
         case MemberSecurity::checked:
             // Without a certificate of its own a server does not follow `commit ssl ca-file` (2.6).
-            return fmt::format(" ssl verify required ca-file {} crt {}/member.pem sni var(txn.sni)",
-                               authority_path(directory, backend).string(), directory.string());
+            return fmt::format(" ssl verify required ca-file {} crt {}/member.pem sni var(txn.sni){}",
+                               authority_path(directory, backend).string(), directory.string(), alpn);
     }
     return {};
 }

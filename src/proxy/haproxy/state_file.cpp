@@ -25,7 +25,10 @@ Result<PoolClass> to_class(const json::Value& value) {
     const auto balance = json::int_at(value, "balance").value_or(-1);
     const auto security = json::int_at(value, "security").value_or(-1);
     const auto size = json::int_at(value, "size").value_or(-1);
-    if (protocol < 0 || protocol > 1 || balance < 0 || balance > 3 || security < 0 || security > 2 || size < 0 ||
+    const bool known = protocol == static_cast<int>(traffic::PoolProtocol::http) ||
+                       protocol == static_cast<int>(traffic::PoolProtocol::tcp) ||
+                       protocol == static_cast<int>(traffic::PoolProtocol::http2);
+    if (!known || balance < 0 || balance > 3 || security < 0 || security > 2 || size < 0 ||
         size > static_cast<std::int64_t>(max_backends)) {
         return fail(Errc::corrupt, "classes", "a class is not one of ours");
     }

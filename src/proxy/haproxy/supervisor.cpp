@@ -20,8 +20,11 @@ namespace fairlead::proxy::haproxy {
 
 namespace {
 
+// Of what the files look up and how; another one is a reload, once, of a proxy that a former version left.
+constexpr std::string_view layout = "exact-paths";
+
 std::string digest_of(const Settings& settings) {
-    auto text = fmt::format("{}|{}|{}|{}|{}|{}|{}|{}|{}|{}|{}", fmt::join(settings.http_listen, ","),
+    auto text = fmt::format("{}|{}|{}|{}|{}|{}|{}|{}|{}|{}|{}|{}", layout, fmt::join(settings.http_listen, ","),
                             fmt::join(settings.https_listen, ","), settings.status_listen, settings.proxy_protocol,
                             settings.default_certificate_pem, settings.access_log.empty(),
                             settings.client_timeout.count(), settings.server_timeout.count(),

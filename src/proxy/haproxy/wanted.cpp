@@ -222,7 +222,9 @@ void Wanted::put_certificate(const std::string& host, const traffic::Certificate
     certificate_problems_.erase(host);
     if (certificate != nullptr) {
         // It becomes the name of a file, and a line of one.
-        auto checked = check({.host = host.starts_with("*.") ? host.substr(2) : host, .wildcard = false, .path = {}});
+        const bool wildcard = host.starts_with("*.") || host.empty();  // it cannot be that of any host
+        auto checked =
+            check({.host = host.starts_with("*.") ? host.substr(2) : host, .wildcard = wildcard, .path = {}});
         if (checked) checked = check_certificate(certificate->pem);
         if (checked) {
             auto pem = without_empty_lines(certificate->pem);
@@ -280,19 +282,24 @@ void Wanted::refresh(const Group& group, Touched& touched) {
         // Whoever is chosen by name does not tell the client's address that way.
         return PoolView{&pool->second, sends_proxy(pool->first) ? nullptr : book_.backend_of(name)};
     });
-    const auto prefix = host + "/";
-    for (auto old = paths.lower_bound(prefix); old != paths.end() && old->first.starts_with(prefix);) {
-        path_keys.insert(old->first);
-        old = paths.erase(old);
-    }
-    if (hosts.erase(host) > 0) host_keys.insert(host);
+    const auto exchange = [](MapEntries& map, const std::string& prefix, const std::vector<Entry>& now,
+                             std::set<std::string>& keys) {
+        for (auto old = map.lower_bound(prefix); old != map.end() && old->first.starts_with(prefix);) {
+            keys.insert(old->first);
+            old = map.erase(old);
+        }
+        for (const auto& entry : now) {
+            keys.insert(entry.key);
+            map.emplace(entry.key, entry.value);
+        }
+    };
+    exchange(paths, map_name(host) + "/", entries.paths, path_keys);
+    exchange(image_.map(MapFile::exact_paths), exact_name(host, wildcard) + "/", entries.exact,
+             touched.maps.at(static_cast<std::size_t>(MapFile::exact_paths)));
+    if (hosts.erase(map_name(host)) > 0) host_keys.insert(map_name(host));
     if (entries.host) {
         host_keys.insert(entries.host->key);
         hosts.emplace(entries.host->key, entries.host->value);
-    }
-    for (const auto& entry : entries.paths) {
-        path_keys.insert(entry.key);
-        paths.emplace(entry.key, entry.value);
     }
 }
 
@@ -361,7 +368,7 @@ Touched Wanted::reset(traffic::RoutingTable table, MonotonicTime now) {
     // What a former driver left is in the image and in the book, but in no table: take it for something to remove.
     Touched touched;
     Names names;
-    for (const auto& [key, value] : image_.map(MapFile::hosts)) names.groups.emplace(key, false);
+    for (const auto& [key, value] : image_.map(MapFile::hosts)) names.groups.emplace(key == "*" ? "" : key, false);
     for (const auto& [key, value] : image_.map(MapFile::wildcards)) names.groups.emplace(key, true);
     std::erase_if(image_.map(MapFile::ports), [&](const auto& entry) {
         const auto port = static_cast<std::uint16_t>(parse_int(entry.first).value_or(0));

@@ -211,7 +211,9 @@ Result<Pushed> Worker::push(const Work& work, const Image& wanted) {
             if (auto done = run(work.names, pushed); !done) return fail(done.error());
         }
         for (const auto file : work.replace) {
-            if (paths != (file == MapFile::paths || file == MapFile::wildcard_paths)) continue;
+            const bool of_paths =
+                file == MapFile::paths || file == MapFile::wildcard_paths || file == MapFile::exact_paths;
+            if (paths != of_paths) continue;
             if (auto done = replace(file, wanted.map(file), pushed); !done) return fail(done.error());
         }
     }

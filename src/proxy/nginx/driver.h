@@ -1,8 +1,10 @@
-// UDP ports of a table through nginx: follows them by a tested configuration and a graceful reload, of many changes at
-// once and at most one a second. It runs nginx as a child that outlives it: a new driver takes over the one that its
-// predecessor left, and reloads it only if something else is wanted.
+// A table through nginx: its UDP ports (Options), or its hosts and paths (HttpOptions). Both follow by a tested
+// configuration and a graceful reload, of many changes at once and at most one a second. They run nginx as a child that
+// outlives them: a new driver takes over the one that its predecessor left, and reloads it only if something else is
+// wanted.
 //
-// Where nginx cannot run or refuses everything, that is the problem of those who have UDP ports, and nobody else waits.
+// An HTTP rule or certificate that nginx refuses is found and left out, and is its owner's problem. Of UDP ports: where
+// nginx cannot run or refuses everything, that is the problem of those who have UDP ports, and nobody else waits.
 #pragma once
 
 #include <chrono>
@@ -12,6 +14,7 @@
 #include "base/clock.h"
 #include "base/fwd.h"
 #include "proxy/driver.h"
+#include "proxy/nginx/http_config.h"
 #include "proxy/nginx/server.h"
 #include "proxy/nginx/udp_config.h"
 
@@ -23,8 +26,15 @@ struct Options {
     std::chrono::milliseconds pace{1'000};  // between two reloads
 };
 
+struct HttpOptions {
+    ServerOptions server;
+    HttpSettings settings;
+    std::chrono::milliseconds pace{1'000};  // between two reloads
+};
+
 // Starts or adopts nginx; what is not installed is told as trouble, and tried again. Errors: the directory cannot be
 // used.
 Result<std::unique_ptr<Driver>> start(Options options, const Clock& clock, Log& log, Metrics& metrics);
+Result<std::unique_ptr<Driver>> start(HttpOptions options, const Clock& clock, Log& log, Metrics& metrics);
 
 }  // namespace fairlead::proxy::nginx

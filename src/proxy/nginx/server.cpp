@@ -72,21 +72,26 @@ std::set<pid_t> processes_in(const std::filesystem::path& directory) {
 
 }  // namespace
 
-std::string render_file(const ServerOptions& options, std::string_view generation, std::string_view stream) {
+std::string render_file(const ServerOptions& options, std::string_view generation, std::string_view text) {
     const auto directory = options.directory.string();
-    return fmt::format(
+    const bool http = options.serves == Serves::http;
+    auto file = fmt::format(
         "{0}{1}\n# Written by fairlead, and written again after every change: edits are lost.\n"
-        "load_module {2};\n"
+        "{2}"
         "daemon off;\n"
         "worker_processes {3};\n"
         "pid {4}/nginx.pid;\n"
         "error_log {4}/error.log crit;\n"  // a member that is away would fill it otherwise
         "worker_shutdown_timeout {5}s;\n"
-        "events {{\n    worker_connections {6};\n}}\n"
-        "stream {{\n    server {{\n        listen unix:{4}/generation.sock;\n        return \"{1}\";\n    }}\n{7}}}\n",
-        generation_mark, generation, options.stream_module.string(),
+        "events {{\n    worker_connections {6};\n}}\n",
+        generation_mark, generation, http ? "" : fmt::format("load_module {};\n", options.stream_module.string()),
         options.workers > 0 ? std::to_string(options.workers) : "auto", directory, options.drain.count(),
-        options.worker_connections, stream);
+        options.worker_connections);
+    file += fmt::format(
+        "{} {{\n    server {{\n        listen unix:{}/generation.sock;\n{}        return {}\"{}\";\n    }}\n{}}}\n",
+        http ? "http" : "stream", directory, http ? "        access_log off;\n" : "", http ? "200 " : "", generation,
+        text);
+    return file;
 }
 
 Server::Server(ServerOptions options, const Clock& clock, std::function<void()> on_death)
@@ -104,16 +109,18 @@ Result<void> Server::installed() const {
         return fail(Errc::not_found, fmt::format("{}: {}; install it with: apt-get install {}", path.string(),
                                                  net::system_error_text(errno), package));
     };
-    if (::access(options_.binary.c_str(), X_OK) != 0)
-        return missing(options_.binary, "nginx-light libnginx-mod-stream");
-    if (::access(options_.stream_module.c_str(), R_OK) != 0) {
+    const bool http = options_.serves == Serves::http;
+    if (::access(options_.binary.c_str(), X_OK) != 0) {
+        return missing(options_.binary, http ? "nginx-light" : "nginx-light libnginx-mod-stream");
+    }
+    if (!http && ::access(options_.stream_module.c_str(), R_OK) != 0) {
         return missing(options_.stream_module, "libnginx-mod-stream");
     }
     return {};
 }
 
-std::string Server::digest(std::string_view stream) const {
-    return sha256_hex(render_file(options_, "", stream)).substr(0, 16);
+std::string Server::digest(std::string_view text) const {
+    return sha256_hex(render_file(options_, "", text)).substr(0, 16);
 }
 
 Program Server::program(std::vector<std::string> arguments, const char* log) const {
@@ -141,6 +148,12 @@ Result<std::string> Server::answering() const {
     if (::connect(socket.get(), name, sizeof where) != 0) {
         return fail(Errc::unavailable, "nginx does not answer: " + net::system_error_text(errno));
     }
+    if (options_.serves == Serves::http) {
+        constexpr std::string_view question = "GET / HTTP/1.0\r\n\r\n";
+        if (::send(socket.get(), question.data(), question.size(), MSG_NOSIGNAL) < 0) {
+            return fail(Errc::unavailable, "nginx does not answer: " + net::system_error_text(errno));
+        }
+    }
     std::string said;
     for (std::array<char, 256> buffer{};;) {
         pollfd one{.fd = socket.get(), .events = POLLIN, .revents = 0};
@@ -148,9 +161,14 @@ Result<std::string> Server::answering() const {
             return fail(Errc::timeout, "nginx does not answer");
         }
         const auto got = ::recv(socket.get(), buffer.data(), buffer.size(), 0);
-        if (got <= 0) return said;
+        if (got <= 0) break;
         said.append(buffer.data(), static_cast<std::size_t>(got));
     }
+    constexpr std::string_view head_ends = "\r\n\r\n";
+    if (const auto head = said.find(head_ends); options_.serves == Serves::http && head != std::string::npos) {
+        said.erase(0, head + head_ends.size());
+    }
+    return said;
 }
 
 bool Server::adopt() {
@@ -183,13 +201,23 @@ Result<void> Server::start_from_files() {
     return spawn(generation);
 }
 
-Result<bool> Server::bring(std::string_view stream) {
-    const bool running = alive();
-    if (running && holds(stream)) return false;
+Result<std::string> Server::test(std::string_view text) {
     if (auto there = installed(); !there) return fail(there.error());
-    const auto generation = fmt::format("{}-{}", ++number_, digest(stream));
+    const auto candidate = at("nginx.conf.test");
+    if (auto done = write_file(candidate, render_file(options_, "test", text), 0600); !done) return fail(done.error());
+    auto why = complaint(candidate);
+    std::error_code ignored;
+    std::filesystem::remove(candidate, ignored);
+    return why;
+}
+
+Result<bool> Server::bring(std::string_view text) {
+    const bool running = alive();
+    if (running && holds(text)) return false;
+    if (auto there = installed(); !there) return fail(there.error());
+    const auto generation = fmt::format("{}-{}", ++number_, digest(text));
     const auto candidate = at("nginx.conf.new");
-    if (auto done = write_file(candidate, render_file(options_, generation, stream), 0600); !done) {
+    if (auto done = write_file(candidate, render_file(options_, generation, text), 0600); !done) {
         return fail(done.error());
     }
     if (const auto why = complaint(candidate); !why.empty()) return fail(Errc::invalid, "nginx refuses: " + why);

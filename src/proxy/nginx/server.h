@@ -1,11 +1,12 @@
 // One nginx as files and processes: tests what it shall read, starts it, reloads it gracefully, knows for certain what
 // is in force, finds the one that a former driver left, starts it again. Knows nothing of tables: what it serves is the
-// text inside of "stream { ... }". Blocking, with limits; used by one thread alone.
+// text inside of "stream { ... }" or "http { ... }". Blocking, with limits; used by one thread alone.
 //
 // What is in force: every configuration has a generation, and a UNIX socket of nginx's says which one answers. That and
 // that no older worker takes anything in any more (its process says that it shuts down) mean that the new one holds.
 //
-// Files, all in `directory` (0700): nginx.conf, nginx.conf.new while it is tested, error.log, generation.sock, lock.
+// Files, all in `directory` (0700, of root's 0711: session_log.h): nginx.conf, nginx.conf.new while it is tested,
+// error.log, generation.sock, lock.
 #pragma once
 
 #include <chrono>
@@ -23,6 +24,8 @@
 
 namespace fairlead::proxy::nginx {
 
+enum class Serves { stream, http };
+
 struct ServerOptions {
     std::filesystem::path binary = "/usr/sbin/nginx";
     std::filesystem::path stream_module = "/usr/lib/nginx/modules/ngx_stream_module.so";
@@ -31,10 +34,11 @@ struct ServerOptions {
     // Of each worker. A client takes two: 8,000 clients at once for 10 MB.
     int worker_connections = 16'384;
     std::chrono::seconds drain{30};  // of what old workers still have
+    Serves serves = Serves::stream;
 };
 
 // The whole file. Pure.
-std::string render_file(const ServerOptions& options, std::string_view generation, std::string_view stream);
+std::string render_file(const ServerOptions& options, std::string_view generation, std::string_view text);
 
 class Server {
 public:
@@ -43,7 +47,7 @@ public:
 
     // The directory is ours. Errors: it cannot be used.
     Result<void> prepare();
-    // Errors: not_found; no nginx, or not its module for streams; says how to install it.
+    // Errors: not_found; no nginx, or not its module for streams where it needs it; says how to install it.
     [[nodiscard]] Result<void> installed() const;
 
     // Takes over the running master. False: there is none.
@@ -52,9 +56,11 @@ public:
     Result<void> start_from_files();
     // Brings this text in force, with a start or a reload, unless it is already. True: it was a reload. Errors: nginx
     // refuses it (what was in force stays so), does not start, or does not do it in time.
-    Result<bool> bring(std::string_view stream);
+    Result<bool> bring(std::string_view text);
+    // What nginx has against this text; empty: nothing. What is in force stays so.
+    [[nodiscard]] Result<std::string> test(std::string_view text);
     // Whether this text is in force.
-    [[nodiscard]] bool holds(std::string_view stream) const { return in_force_ == digest(stream); }
+    [[nodiscard]] bool holds(std::string_view text) const { return in_force_ == digest(text); }
 
     [[nodiscard]] bool alive() { return process_ && process_->alive(); }
     [[nodiscard]] bool ever_ran() const { return process_.has_value(); }
@@ -65,7 +71,7 @@ public:
     void stop(std::chrono::milliseconds limit);
 
 private:
-    [[nodiscard]] std::string digest(std::string_view stream) const;
+    [[nodiscard]] std::string digest(std::string_view text) const;
     [[nodiscard]] Program program(std::vector<std::string> arguments, const char* log) const;
     Result<void> spawn(const std::string& generation);
     Result<void> reload(const std::string& generation);

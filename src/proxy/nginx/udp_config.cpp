@@ -6,6 +6,7 @@
 #include <iterator>
 
 #include "proxy/members.h"
+#include "proxy/nginx/session_log.h"
 
 namespace fairlead::proxy::nginx {
 
@@ -64,8 +65,9 @@ void port_section(const UdpSettings& settings, std::uint16_t port, const traffic
     }
     fmt::format_to(out,
                    "        proxy_pass port_{};\n        proxy_timeout {}ms;\n"
-                   "        proxy_buffer_size 64k;\n    }}\n",  // longer answers would be cut
-                   port, pool.server_timeout.value_or(settings.session_timeout).count());
+                   "        proxy_buffer_size 64k;\n"  // longer answers would be cut
+                   "        access_log syslog:server=unix:{},nohostname sessions;\n    }}\n",
+                   port, pool.server_timeout.value_or(settings.session_timeout).count(), session_socket);
 }
 
 }  // namespace
@@ -92,6 +94,7 @@ UdpConfig render_udp(const UdpSettings& settings, const traffic::RoutingTable& t
         }
         if (!problem.empty()) config.problems[rule.owner] = std::move(problem);
     }
+    if (!config.text.empty()) config.text.insert(0, fmt::format("    log_format sessions '{}';\n", session_format));
     return config;
 }
 

@@ -17,6 +17,8 @@ constexpr Backoff retry_after{.base = milliseconds(100), .cap = seconds(10)};
 constexpr seconds ports_again{5};
 // Nothing is due: looked at now and then all the same.
 constexpr seconds idle{60};
+// As of HAProxy: while somebody asks for figures they are not much older than this.
+constexpr seconds figures_every{2}, figures_wanted_for{60};
 
 }  // namespace
 
@@ -39,6 +41,9 @@ UdpEngine::UdpEngine(Options options, const Clock& clock, Log& log, Metrics& met
 
 Result<void> UdpEngine::start() {
     if (auto prepared = server_.prepare(); !prepared) return prepared;
+    auto sessions = SessionLog::open(options_.server.directory);
+    if (!sessions) return fail(sessions.error());
+    sessions_ = std::move(*sessions);
     // What a former driver left serves on until a table comes; its files, if it is gone.
     inherited_ = server_.adopt();
     if (!inherited_ && server_.installed()) inherited_ = server_.start_from_files().has_value();
@@ -114,6 +119,33 @@ void UdpEngine::revive() {
 }
 
 Step UdpEngine::step() {
+    auto next = serve();
+    if (figures_changed() && !config_.ports.empty() && next.due) {
+        next.due = std::min(*next.due, clock_.monotonic() + figures_every);
+    }
+    return next;
+}
+
+bool UdpEngine::figures_changed() const {
+    return figures_wanted_ && clock_.monotonic() - *figures_wanted_ <= figures_wanted_for;
+}
+
+std::map<std::string, PoolFigures> UdpEngine::figures() const {
+    std::map<std::string, PoolFigures> figures;
+    const auto by_port = sessions_->figures();
+    for (const auto& [key, rule] : table_.ports) {
+        const auto counted = by_port.find(key.port);
+        if (key.transport != traffic::Transport::udp || counted == by_port.end()) continue;
+        auto& sum = figures[rule.pool];
+        sum.requests += counted->second.requests;
+        sum.bytes_in += counted->second.bytes_in;
+        sum.bytes_out += counted->second.bytes_out;
+        sum.connect_errors += counted->second.connect_errors;
+    }
+    return figures;
+}
+
+Step UdpEngine::serve() {
     const auto now = clock_.monotonic();
     revive();
     if (retry_ && now < *retry_) {

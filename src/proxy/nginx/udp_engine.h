@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <memory>
 #include <optional>
 #include <set>
 #include <string>
@@ -15,6 +16,7 @@
 #include "base/random.h"
 #include "base/step_thread.h"
 #include "proxy/nginx/driver.h"
+#include "proxy/nginx/session_log.h"
 
 namespace fairlead::proxy::nginx {
 
@@ -29,10 +31,10 @@ public:
     void stop_proxy();
     [[nodiscard]] Progress progress() const;
 
-    // nginx counts nothing by itself.
-    void want_figures() {}
-    [[nodiscard]] static std::map<std::string, PoolFigures> figures() { return {}; }
-    [[nodiscard]] static bool figures_changed() { return false; }
+    void want_figures() { figures_wanted_ = clock_.monotonic(); }
+    [[nodiscard]] std::map<std::string, PoolFigures> figures() const;
+    // Somebody looks at them.
+    [[nodiscard]] bool figures_changed() const;
 
 private:
     struct Meters {
@@ -46,6 +48,7 @@ private:
     void plan(MonotonicTime now);
     void failed(MonotonicTime now, const Error& error);
     void taken(bool reloaded);
+    Step serve();
 
     Options options_;
     const Clock& clock_;
@@ -62,7 +65,8 @@ private:
     std::uint64_t version_ = 0, programmed_ = 0;
     std::string trouble_;
     int failures_ = 0;
-    std::optional<MonotonicTime> retry_, reloaded_, looked_;
+    std::optional<MonotonicTime> retry_, reloaded_, looked_, figures_wanted_;
+    std::unique_ptr<SessionLog> sessions_;
 };
 
 }  // namespace fairlead::proxy::nginx

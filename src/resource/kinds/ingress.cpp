@@ -218,7 +218,10 @@ void IngressSpec::describe(Fields<IngressSpec>& f) {
 void IngressStatus::describe(Fields<IngressStatus>& f) {
     f.name("IngressStatus").doc("Where the Ingress is reached.").keep_unknown();
     f.field("loadBalancer", &IngressStatus::load_balancer, "Addresses of the balancer that carries it.");
-    f.field("conditions", &IngressStatus::conditions, "State of the Ingress.").keyed_by({"type"});
+    f.field("loadBalancerName", &IngressStatus::load_balancer_name, "The LoadBalancer that carries it.");
+    f.field("conditions", &IngressStatus::conditions,
+            "Bound: whether a balancer carries it, or why not. Programmed: whether its rules are in force there.")
+        .keyed_by({"type"});
 }
 
 void Ingress::describe(Fields<Ingress>& f) {
@@ -246,7 +249,9 @@ Kind ingress_kind() {
                     cell_column("Ports", "80, and 443 with certificates.", ports_cell),
                     age_column(),
                     cell_column("LoadBalancer", "The balancer that carries it.", balancer_cell, 1),
-                    path_column("Scope", "spec.networkScope", "internet or intranet.", 1)};
+                    path_column("Scope", "spec.networkScope", "internet or intranet.", 1),
+                    path_column("BoundTo", "status.loadBalancerName", "The LoadBalancer that carries it now.", 1)};
+    kind.selectable_fields = {"status.loadBalancerName"};
     return kind;
 }
 

@@ -89,6 +89,7 @@ struct IngressSpec {
 
 struct IngressStatus {
     IngressPointList load_balancer;
+    std::string load_balancer_name;  // the LoadBalancer that carries it; who serves selects by it
     std::vector<Condition> conditions;
     bool operator==(const IngressStatus&) const = default;
     static void describe(Fields<IngressStatus>& f);

@@ -58,6 +58,25 @@ void check_capacity(const json::Object& spec, const json::Object*, Violations& v
     }
 }
 
+void check_listen(const json::Object& spec, const json::Object*, Violations& violations) {
+    if (has(spec, "listen") && !has(spec, "bareMetalLoadBalancer")) {
+        violations.forbidden("listen", "only a bareMetalLoadBalancer has one");
+    }
+    if (has(spec, "bareMetalLoadBalancer") && has(spec, "parameters")) {
+        violations.forbidden("parameters", "only balancers of a cloud have them");
+    }
+}
+
+void check_listen_address(const json::Object& listen, const json::Object*, Violations& violations) {
+    const auto address = text_of(listen, "address");
+    if (const auto broken = address.empty() ? std::nullopt : broken_ip_rule(address)) {
+        violations.invalid("address", listen.at("address"), *broken);
+    }
+    if (int_of(listen, "http").value_or(0) == int_of(listen, "https").value_or(0)) {
+        violations.invalid("https", listen.at("https"), "must differ from http");
+    }
+}
+
 // A balancer that nobody has looked at yet is not available.
 void admit_load_balancer(json::Value& object, const json::Value* old, Violations&) {
     if (old == nullptr && object.is_object()) json::set_at(object, "status", json::Object{{"phase", "Pending"}});
@@ -77,6 +96,14 @@ json::Value free_cell(const json::Value& balancer, WallTime) {
     return text_value(resource_list(&free));
 }
 
+json::Value used_cell(const json::Value& balancer, WallTime) {
+    const auto* spec = json::find(balancer, "spec");
+    const auto decoded = spec != nullptr ? decode<LoadBalancerSpec>(*spec) : Result<LoadBalancerSpec>{};
+    if (!decoded) return "";
+    const auto used = encode(used_resources(*decoded));
+    return text_value(resource_list(&used));
+}
+
 json::Value capacity_cell(const json::Value& balancer, WallTime) {
     return text_value(resource_list(json::find(balancer, "spec.capacity")));
 }
@@ -89,10 +116,26 @@ json::Value address_cell(const json::Value& balancer, WallTime) {
 
 void ClaimReference::describe(Fields<ClaimReference>& f) {
     f.name("ClaimReference").doc("A claim that is bound to this balancer, and what it was promised.");
+    f.field("kind", &ClaimReference::kind, "LoadBalancerClaim, or Ingress for one that asks for resources itself.")
+        .one_of({claim_reference_claim, claim_reference_ingress})
+        .default_value(claim_reference_claim);
     f.field("namespace", &ClaimReference::namespace_, "Namespace of the claim.").required().length(1, 63);
     f.field("name", &ClaimReference::name, "Name of the claim.").required().length(1, 253);
     f.field("uid", &ClaimReference::uid, "Unique id of the claim: a later claim of the same name does not inherit.");
     f.field("resources", &ClaimReference::resources, "Amounts that the claim was promised, by resource.");
+}
+
+void LoadBalancerListen::describe(Fields<LoadBalancerListen>& f) {
+    f.name("LoadBalancerListen").doc("Where the proxies of a balancer on machines of one's own listen.");
+    f.field("address", &LoadBalancerListen::address,
+            "IP address of the server's own machine: the server runs a proxy there by itself. Without it, whoever runs "
+            "`fairlead router --loadbalancer NAME` serves.");
+    f.field("http", &LoadBalancerListen::http, "Port for HTTP.").range(1, 65535).default_value(80);
+    f.field("https", &LoadBalancerListen::https, "Port for HTTPS.").range(1, 65535).default_value(443);
+    f.field("proxyProtocol", &LoadBalancerListen::proxy_protocol,
+            "Whether clients come through something that sends the PROXY protocol, which tells their address.")
+        .default_value(false);
+    f.rule(check_listen_address);
 }
 
 void LoadBalancerSpec::describe(Fields<LoadBalancerSpec>& f) {
@@ -105,9 +148,21 @@ void LoadBalancerSpec::describe(Fields<LoadBalancerSpec>& f) {
     f.field("awsLoadBalancer", &LoadBalancerSpec::aws_load_balancer, "A balancer in Amazon Web Services.").immutable();
     f.field("bareMetalLoadBalancer", &LoadBalancerSpec::bare_metal_load_balancer, "A proxy on machines of one's own.")
         .immutable();
+    f.field("listen", &LoadBalancerSpec::listen, "Where the proxies of a bareMetalLoadBalancer listen.");
+    f.field("haMode", &LoadBalancerSpec::ha_mode,
+            "With several instances. ActiveActive: the balancer's addresses are those of all that are ready. "
+            "ActivePassive: that of the first ready one.")
+        .one_of({"ActiveActive", "ActivePassive"})
+        .default_value("ActiveActive");
+    f.field("provider", &LoadBalancerSpec::provider,
+            "Name of the provider in the server's configuration; left out: the only one of its type.")
+        .length(0, 63)
+        .immutable();
+    f.field("parameters", &LoadBalancerSpec::parameters,
+            "Settings for a cloud's provider, over those of its configuration, as subnets or securityGroups.");
     f.field("claimRefs", &LoadBalancerSpec::claim_refs,
             "Claims that share the balancer. Their resources never add up to more than capacity.")
-        .keyed_by({"namespace", "name"});
+        .keyed_by({"kind", "namespace", "name"});
     f.field(
          "reclaimPolicy", &LoadBalancerSpec::reclaim_policy,
          "What happens when the last claim goes: Retain keeps it aside, Recycle cleans it and offers it again, Delete "
@@ -117,7 +172,7 @@ void LoadBalancerSpec::describe(Fields<LoadBalancerSpec>& f) {
     f.field("networkScope", &LoadBalancerSpec::network_scope, "Whether it faces the internet or only the intranet.")
         .one_of({"internet", "intranet"})
         .default_value("internet");
-    f.rule(check_source).rule(check_capacity);
+    f.rule(check_source).rule(check_capacity).rule(check_listen);
 }
 
 void LoadBalancerStatus::describe(Fields<LoadBalancerStatus>& f) {
@@ -127,7 +182,11 @@ void LoadBalancerStatus::describe(Fields<LoadBalancerStatus>& f) {
         .one_of({"Pending", "Running", "Failed"});
     f.field("message", &LoadBalancerStatus::message, "Why it is in this phase, for people.");
     f.field("ingress", &LoadBalancerStatus::ingress, "Addresses that traffic should be sent to.");
-    f.field("conditions", &LoadBalancerStatus::conditions, "Available: whether claims can be bound to it.")
+    f.field("ingresses", &LoadBalancerStatus::ingresses, "How many Ingresses it carries.").minimum(0);
+    f.field(
+         "conditions", &LoadBalancerStatus::conditions,
+         "Available: whether claims can be bound to it. Released: its last claim is gone. Programmed: whether what it "
+         "does is what its Ingresses say.")
         .keyed_by({"type"});
 }
 
@@ -149,6 +208,12 @@ ResourceList free_resources(const LoadBalancerSpec& spec) {
     return free;
 }
 
+ResourceList used_resources(const LoadBalancerSpec& spec) {
+    ResourceList used = spec.capacity;
+    for (const auto& [name, left] : free_resources(spec)) used.at(name) = used.at(name) - left;
+    return used;
+}
+
 Kind load_balancer_kind() {
     Kind kind;
     kind.group = "fairlead.dev";
@@ -164,6 +229,7 @@ Kind load_balancer_kind() {
     kind.columns = {name_column(),
                     cell_column("Type", "GCE, AWS, Nginx or Haproxy.", type_cell),
                     cell_column("Capacity", "What it can carry.", capacity_cell),
+                    cell_column("Used", "What the claims were promised.", used_cell),
                     cell_column("Free", "What the claims leave over.", free_cell),
                     count_column("Claims", "spec.claimRefs", "How many claims share it."),
                     path_column("Phase", "status.phase", "Pending, Running or Failed."),

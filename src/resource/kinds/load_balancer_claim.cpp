@@ -1,6 +1,8 @@
 // LoadBalancerClaim: its texts, rules, admission and table. Pure; described once at start, asked by every write.
 #include "resource/kinds/load_balancer_claim.h"
 
+#include <fmt/core.h>
+
 #include "resource/kinds/columns.h"
 #include "resource/kinds/rules.h"
 
@@ -16,9 +18,31 @@ void check_name(const json::Object& spec, const json::Object*, Violations& viola
     }
 }
 
-// Nothing is bound before somebody has decided so.
-void admit_claim(json::Value& object, const json::Value* old, Violations&) {
-    if (old == nullptr && object.is_object()) json::set_at(object, "status", json::Object{{"phase", "Pending"}});
+// Nothing is bound before somebody has decided so. What was promised then is what was asked for: another wish is
+// another claim.
+void admit_claim(json::Value& object, const json::Value* old, Violations& violations) {
+    if (old == nullptr) {
+        if (object.is_object()) json::set_at(object, "status", json::Object{{"phase", "Pending"}});
+        return;
+    }
+    if (json::string_at(*old, "status.phase") != "Bound") return;
+    const auto balancer = json::string_at(*old, "status.loadBalancerName");
+    const auto changed = [&](const char* field) {
+        const auto* before = json::find(*old, field);
+        const auto* after = json::find(object, field);
+        const json::Value none;
+        return !json::equal(before != nullptr ? *before : none, after != nullptr ? *after : none);
+    };
+    for (const auto* field : {"spec.selector", "spec.resources"}) {
+        if (!changed(field)) continue;
+        violations.forbidden(field, fmt::format("the claim is bound to {}, and what it asks for stays as it was: make "
+                                                "another claim, or delete this one first",
+                                                balancer));
+    }
+    const auto name = json::string_at(object, "spec.loadbalancerName");
+    if (!name.empty() && name != balancer && changed("spec.loadbalancerName")) {
+        violations.forbidden("spec.loadbalancerName", fmt::format("the claim is bound to {}", balancer));
+    }
 }
 
 json::Value requests_cell(const json::Value& claim, WallTime) {
@@ -71,7 +95,8 @@ Kind load_balancer_claim_kind() {
                     path_column("LoadBalancer", "status.loadBalancerName", "The balancer that is bound."),
                     cell_column("Requests", "How much is needed.", requests_cell),
                     age_column(),
-                    path_column("Wanted", "spec.loadbalancerName", "The one balancer that is wanted, if any.", 1)};
+                    path_column("Wanted", "spec.loadbalancerName", "The one balancer that is wanted, if any.", 1),
+                    condition_column("Bound", "Bound", "Whether it is bound.", 1)};
     kind.selectable_fields = {"status.phase", "status.loadBalancerName"};
     kind.admit = admit_claim;
     return kind;

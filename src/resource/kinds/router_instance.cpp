@@ -24,6 +24,10 @@ void check_address(const json::Object& spec, const json::Object*, Violations& vi
     if (const auto broken = broken_address_rule(address)) violations.invalid("address", spec.at("address"), *broken);
 }
 
+void check_whose(const json::Object& spec, const json::Object*, Violations& violations) {
+    require_exactly_one(spec, {"router", "loadBalancer"}, violations);
+}
+
 json::Value seen_cell(const json::Value& instance, WallTime now) {
     return text_value(age_since(json::string_at(instance, "status.renewTime"), now));
 }
@@ -32,8 +36,9 @@ json::Value seen_cell(const json::Value& instance, WallTime now) {
 
 void RouterInstanceSpec::describe(Fields<RouterInstanceSpec>& f) {
     f.name("RouterInstanceSpec").doc("Whose instance it is, and where it is.");
-    f.field("router", &RouterInstanceSpec::router, "Name of the Router that it serves for.")
-        .required()
+    f.field("router", &RouterInstanceSpec::router, "Name of the Router that it serves for.").length(1, 253).immutable();
+    f.field("loadBalancer", &RouterInstanceSpec::load_balancer,
+            "Name of the LoadBalancer that it serves for; exactly one of router and loadBalancer is set.")
         .length(1, 253)
         .immutable();
     f.field("address", &RouterInstanceSpec::address, "Address or host name that clients reach it by.")
@@ -41,7 +46,7 @@ void RouterInstanceSpec::describe(Fields<RouterInstanceSpec>& f) {
         .length(1, 253);
     f.field("probe", &RouterInstanceSpec::probe, "Address and port where /healthz answers while the proxy works.")
         .length(0, 300);
-    f.rule(check_address);
+    f.rule(check_address).rule(check_whose);
 }
 
 void RouterInstanceProblem::describe(Fields<RouterInstanceProblem>& f) {
@@ -105,9 +110,10 @@ Kind router_instance_kind() {
         number_column("Routes", "status.routes", "How many routes it serves."),
         number_column("Reloads", "status.reloads", "How often its proxy was reloaded."),
         age_column(),
+        path_column("LoadBalancer", "spec.loadBalancer", "LoadBalancer that it serves for.", 1),
         path_column("Proxy", "status.proxy", "Its proxy.", 1),
         path_column("Message", "status.message", "Why it is not ready.", 1)};
-    kind.selectable_fields = {"spec.router"};
+    kind.selectable_fields = {"spec.router", "spec.loadBalancer"};
     return kind;
 }
 

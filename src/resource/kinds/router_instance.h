@@ -1,5 +1,5 @@
-// fairlead.dev/v1 RouterInstance: one process that serves for a Router, as it reports itself. Written by its agent
-// alone (src/router); what it comes to is in the status of the Router.
+// fairlead.dev/v1 RouterInstance: one process that serves for a Router or a LoadBalancer, as it reports itself. Written
+// by its agent alone (src/router); what it comes to is in the status of the Router or LoadBalancer.
 #pragma once
 
 #include "resource/meta.h"
@@ -7,7 +7,7 @@
 namespace fairlead::resource {
 
 struct RouterInstanceSpec {
-    std::string router, address, probe;
+    std::string router, load_balancer, address, probe;  // exactly one of the first two
     bool operator==(const RouterInstanceSpec&) const = default;
     static void describe(Fields<RouterInstanceSpec>& f);
 };

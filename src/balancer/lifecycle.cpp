@@ -1,0 +1,207 @@
+#include "balancer/lifecycle.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+
+#include "balancer/provision.h"
+#include "base/text.h"
+#include "resource/kinds/rules.h"
+
+namespace fairlead::balancer {
+
+namespace {
+
+using resource::ClaimReference;
+using resource::Condition;
+using resource::LoadBalancer;
+
+std::string name_of(const ClaimReference& reference) {
+    return fmt::format("{} {}/{}", reference.kind, reference.namespace_, reference.name);
+}
+
+Condition condition(std::string type, bool is_true, std::string reason, std::string message, const LoadBalancer& of) {
+    return {std::move(type),       is_true ? "True" : "False", std::move(reason), std::move(message), "",
+            of.metadata.generation};
+}
+
+class Decision {
+public:
+    explicit Decision(const LifecycleFacts& facts)
+        : facts_(facts),
+          balancer_(facts.balancer),
+          deleting_(!balancer_.metadata.deletion_timestamp.empty()),
+          released_(!facts.tenants.empty() && none_is(Tenant::present)),
+          // What goes as a whole need not be cleaned before.
+          clean_(released_ && none_is(Tenant::holding) &&
+                 (none_is(Tenant::leaving) || balancer_.spec.reclaim_policy == "Delete")) {}
+
+    Lifecycle make() {
+        decide_references();
+        decide_finalizers();
+        decide_phase();
+        decide_conditions();
+        return std::move(made_);
+    }
+
+private:
+    [[nodiscard]] bool none_is(Tenant state) const {
+        return std::none_of(facts_.tenants.begin(), facts_.tenants.end(),
+                            [&](const auto each) { return each == state; });
+    }
+
+    // Who is gone is taken off; the last one as the policy says. On a balancer that is being deleted the last ones no
+    // longer matter, and stay for people to see.
+    void decide_references() {
+        const auto& all = balancer_.spec.claim_refs;
+        made_.references = all;
+        if (deleting_ && clean_) return;
+        // Who has moved is never kept: it is bound elsewhere by a reference of its own.
+        std::vector<ClaimReference> kept, last;
+        for (std::size_t i = 0; i < all.size(); ++i) {
+            const auto state = facts_.tenants[i];
+            // While all are leaving, the order in which they are confirmed must not decide who is the last.
+            if (state != Tenant::moved && (state != Tenant::gone || released_)) kept.push_back(all[i]);
+            if (state != Tenant::moved) last = {all[i]};
+        }
+        if (!clean_) {
+            made_.references = std::move(kept);
+        } else if (balancer_.spec.reclaim_policy == "Delete") {
+            made_.remove_object = true;
+        } else if (balancer_.spec.reclaim_policy == "Recycle") {
+            made_.references.clear();
+        } else {
+            made_.references = std::move(last);
+        }
+    }
+
+    void decide_finalizers() {
+        const bool cloud = is_cloud(balancer_);
+        const bool in_use = !made_.references.empty() && !(deleting_ && clean_);
+        const bool last_step = deleting_ && !in_use;
+        made_.remove_at_cloud = last_step && cloud && removed_with_object(balancer_);
+        made_.serve = !last_step;
+        const bool at_cloud = cloud && !(last_step && (facts_.report.removed || !made_.remove_at_cloud));
+        const auto& present = balancer_.metadata.finalizers;
+        made_.finalizers = present;
+        const auto set = [&](const char* finalizer, bool wanted) {
+            const auto at = std::find(made_.finalizers.begin(), made_.finalizers.end(), finalizer);
+            if (!wanted && at != made_.finalizers.end()) made_.finalizers.erase(at);
+            // None can be added to what is being deleted.
+            if (wanted && at == made_.finalizers.end() && !deleting_) made_.finalizers.emplace_back(finalizer);
+        };
+        set(in_use_finalizer, in_use);
+        set(at_provider_finalizer, at_cloud);
+    }
+
+    void decide_phase() {
+        auto& status = made_.status;
+        status = balancer_.status;
+        status.conditions.clear();
+        status.ingresses = static_cast<std::int32_t>(facts_.ingresses);
+        const auto& report = facts_.report;
+        const bool leaving = !none_is(Tenant::leaving) || !none_is(Tenant::holding);
+        if (made_.remove_at_cloud && !report.removal_error.empty()) {
+            status.phase = "Failed";
+            status.message = "cannot be removed at the provider: " + report.removal_error;
+        } else if (leaving && !report.rules_error.empty()) {
+            status.phase = "Failed";
+            status.message = "rules of who is gone cannot be removed: " + report.rules_error;
+        } else if (report.plane == Plane::failed) {
+            status.phase = "Failed";
+            status.message = report.message;
+        } else {
+            status.phase = report.plane == Plane::running ? "Running" : "Pending";
+            status.message = !report.rules_error.empty() && report.plane == Plane::running
+                                 ? "rules cannot be brought in force: " + report.rules_error
+                                 : report.message;
+        }
+        status.ingress.clear();
+        for (const auto& address : report.addresses) {
+            resource::IngressPoint point;
+            (resource::is_ip(address) ? point.ip : point.hostname) = address;
+            status.ingress.push_back(std::move(point));
+        }
+    }
+
+    void decide_conditions() {
+        auto& conditions = made_.status.conditions;
+        const auto& phase = made_.status.phase;
+        // Of what will be there once the references are written.
+        const bool released = released_ && !made_.references.empty();
+        if (deleting_) {
+            conditions.push_back(condition("Available", false, "Deleting", "it is being deleted", balancer_));
+        } else if (released) {
+            conditions.push_back(condition("Available", false, "Released", "its last claimant is gone", balancer_));
+        } else if (phase != "Running") {
+            conditions.push_back(condition("Available", false, phase == "Failed" ? "Failed" : "NotRunning",
+                                           made_.status.message, balancer_));
+        } else if (!facts_.report.rules_error.empty()) {
+            conditions.push_back(condition("Available", false, "RulesFailing", made_.status.message, balancer_));
+        } else {
+            conditions.push_back(condition("Available", true, "Offered", "claims can be bound to it", balancer_));
+        }
+        conditions.push_back(released_condition(released));
+        if (facts_.ingresses == 0) return;
+        const bool programmed = facts_.report.programmed && facts_.report.rules_error.empty();
+        conditions.push_back(condition("Programmed", programmed, programmed ? "InForce" : "Pending",
+                                       programmed                          ? "it does what its Ingresses say"
+                                       : facts_.report.rules_error.empty() ? "rules of its Ingresses are on their way"
+                                                                           : facts_.report.rules_error,
+                                       balancer_));
+    }
+
+    // "LoadBalancerClaim shop/a, LoadBalancerClaim shop/b (still has Ingresses) and 3 more"
+    [[nodiscard]] std::string leaving_names() const {
+        constexpr std::size_t shown = 20;
+        std::vector<std::string> names;
+        for (std::size_t i = 0; i < facts_.tenants.size(); ++i) {
+            const auto state = facts_.tenants[i];
+            if (state != Tenant::leaving && state != Tenant::holding) continue;
+            names.push_back(name_of(balancer_.spec.claim_refs[i]) +
+                            (state == Tenant::holding ? " (still has Ingresses)" : ""));
+        }
+        const auto all = names.size();
+        if (all > shown) names.resize(shown);
+        return join(names, ", ") + (all > shown ? fmt::format(" and {} more", all - shown) : "");
+    }
+
+    [[nodiscard]] Condition released_condition(bool released) const {
+        if (!released) {
+            // Says who is leaving, so that there is a version of the balancer from which on that was known.
+            const auto who = leaving_names();
+            return who.empty() ? condition("Released", false, "InUse", "no claimant is gone", balancer_)
+                               : condition("Released", false, "Cleaning",
+                                           fmt::format("rules of {} are being removed", who), balancer_);
+        }
+        const auto who = name_of(made_.references.back());
+        if (!clean_) {
+            return condition("Released", true, "Cleaning",
+                             fmt::format("rules of {} are being removed", leaving_names()), balancer_);
+        }
+        if (made_.remove_object || deleting_) {
+            return condition("Released", true, "Removing", fmt::format("{} is gone; it is being removed", who),
+                             balancer_);
+        }
+        return condition("Released", true, "Retained",
+                         fmt::format("{} is gone and nothing of it is left; the balancer is offered again when its "
+                                     "reference is removed from spec.claimRefs",
+                                     who),
+                         balancer_);
+    }
+
+    const LifecycleFacts& facts_;
+    const LoadBalancer& balancer_;
+    bool deleting_, released_, clean_;
+    Lifecycle made_;
+};
+
+}  // namespace
+
+bool removed_with_object(const LoadBalancer& balancer) {
+    return is_provisioned(balancer) || balancer.spec.reclaim_policy == "Delete";
+}
+
+Lifecycle decide(const LifecycleFacts& facts) { return Decision(facts).make(); }
+
+}  // namespace fairlead::balancer

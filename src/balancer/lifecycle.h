@@ -1,0 +1,60 @@
+// What becomes of a balancer: its phase and conditions, who still has a share of it, which finalizers hold it, and
+// whether it is to be removed. A pure function of the LoadBalancer, of what has become of those who were bound to it,
+// and of what whoever serves it reports. Used by the controller balancer_lifecycle, which carries it out.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "resource/kinds/load_balancer.h"
+
+namespace fairlead::balancer {
+
+// Of a reference in spec.claimRefs.
+enum class Tenant {
+    present,
+    holding,  // its object is gone, but Ingresses of it are still on the balancer
+    leaving,  // they are not, but their rules may still be in force
+    gone,     // and nothing of it is left
+    moved,    // nothing of it is left here, and it still exists: an Ingress that asks for something else now
+};
+
+enum class Plane { pending, running, failed };
+
+// What is reported by whoever serves: instances on machines, or a cloud's provider.
+struct PlaneReport {
+    Plane plane = Plane::pending;
+    std::string message;
+    std::vector<std::string> addresses;  // that traffic is sent to
+    bool programmed = false;             // all rules are in force, but for problems
+    std::string rules_error;             // why they cannot be; empty: they are, or are on their way
+    std::string removal_error;           // why it cannot be removed at the cloud
+    bool removed = false;                // nothing of it is left at the cloud
+    bool operator==(const PlaneReport&) const = default;
+};
+
+struct LifecycleFacts {
+    const resource::LoadBalancer& balancer;
+    std::vector<Tenant> tenants;  // of spec.claimRefs, in their order
+    PlaneReport report;
+    std::size_t ingresses = 0;  // that it carries
+};
+
+struct Lifecycle {
+    // Conditions without times.
+    resource::LoadBalancerStatus status;
+    std::vector<resource::ClaimReference> references;
+    std::vector<std::string> finalizers;  // all that the object should have, foreign ones too
+    bool remove_object = false;           // the last claimant is gone, and the policy is Delete
+    bool remove_at_cloud = false;         // the object is being deleted, and nobody has a share of it
+    bool serve = true;                    // whoever serves it should
+};
+
+Lifecycle decide(const LifecycleFacts& facts);
+
+// Whether the cloud's object goes with the LoadBalancer: one that was provisioned does, one that an administrator
+// declared only if its policy says so.
+bool removed_with_object(const resource::LoadBalancer& balancer);
+
+}  // namespace fairlead::balancer

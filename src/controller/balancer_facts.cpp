@@ -1,0 +1,332 @@
+// What the world says of a balancer: who of its claimants is gone and what is left of them, and what instances and
+// providers report. The other half of balancer_lifecycle.cpp.
+#include <fmt/core.h>
+
+#include <algorithm>
+
+#include "balancer/binding.h"
+#include "balancer/provision.h"
+#include "base/text.h"
+#include "control/finalizers.h"
+#include "controller/balancer_lifecycle.h"
+
+namespace fairlead::controller {
+
+namespace {
+
+using balancer::Plane;
+using balancer::PlaneReport;
+using balancer::Tenant;
+using resource::LoadBalancer;
+
+constexpr std::chrono::seconds usual_lease{15};
+
+std::chrono::seconds lease_of(const resource::RouterInstance& instance) {
+    const auto seconds = instance.status.lease_duration_seconds;
+    return seconds ? std::chrono::seconds(*seconds) : usual_lease;
+}
+
+std::string_view type_of(const LoadBalancer& balancer) {
+    if (balancer.spec.gce_load_balancer) return "gce";
+    return balancer.spec.aws_load_balancer ? "aws" : "bareMetal";
+}
+
+// What the balancer's own status says: all that is known until somebody reports.
+PlaneReport report_before(const LoadBalancer& balancer) {
+    PlaneReport report;
+    const auto& status = balancer.status;
+    report.plane = status.phase == "Running"  ? Plane::running
+                   : status.phase == "Failed" ? Plane::failed
+                                              : Plane::pending;
+    report.message = status.message;
+    for (const auto& point : status.ingress) report.addresses.push_back(point.ip.empty() ? point.hostname : point.ip);
+    report.programmed = std::any_of(status.conditions.begin(), status.conditions.end(), [](const auto& each) {
+        return each.type == "Programmed" && each.status == "True";
+    });
+    return report;
+}
+
+}  // namespace
+
+bool BalancerLifecycle::is_gone(const resource::ClaimReference& reference, const LoadBalancer& balancer) const {
+    if (reference.uid.empty()) return false;  // an administrator keeps the room for somebody
+    const auto key = fmt::format("{}/{}", reference.namespace_, reference.name);
+    if (reference.kind == resource::claim_reference_ingress) {
+        const auto* ingress = ingresses_.get(key);
+        if (ingress == nullptr || ingress->metadata.uid != reference.uid) return true;
+        if (!ingress->metadata.deletion_timestamp.empty()) return true;
+        const auto claimant = balancer::claimant_of(*ingress);
+        return !claimant || !balancer::same_request(reference, *claimant) ||
+               claimant->scope != balancer::scope_of(balancer);
+    }
+    const auto* claim = claims_.get(key);
+    if (claim == nullptr || claim->metadata.uid != reference.uid) return true;
+    return !claim->metadata.deletion_timestamp.empty() &&
+           !control::has_finalizer(claim->metadata, balancer::claim_in_use_finalizer);
+}
+
+bool BalancerLifecycle::still_exists(const resource::ClaimReference& reference) const {
+    if (reference.kind != resource::claim_reference_ingress) return false;
+    const auto* ingress = ingresses_.get(fmt::format("{}/{}", reference.namespace_, reference.name));
+    return ingress != nullptr && ingress->metadata.uid == reference.uid && ingress->metadata.deletion_timestamp.empty();
+}
+
+// One that is on the balancer for no reason that still holds is on its way off, and may be of whoever is gone.
+bool BalancerLifecycle::has_ingresses(const resource::ClaimReference& reference, const LoadBalancer& balancer) const {
+    const auto& refs = balancer.spec.claim_refs;
+    const auto has = [&](std::string_view kind, std::string_view name) {
+        return std::any_of(refs.begin(), refs.end(), [&](const auto& each) {
+            return each.kind == kind && each.name == name && each.namespace_ == reference.namespace_;
+        });
+    };
+    const auto& names = ingresses_on_.find(balancer.metadata.name);
+    return std::any_of(names.begin(), names.end(), [&](const auto& key) {
+        const auto* ingress = ingresses_.get(key);
+        if (ingress == nullptr || ingress->metadata.namespace_ != reference.namespace_) return false;
+        const auto& named = ingress->spec.load_balancer;
+        const auto* kind = resource::claim_reference_ingress;
+        auto name = ingress->metadata.name;
+        if (named && named->load_balancer_claim) {
+            kind = resource::claim_reference_claim;
+            name = named->load_balancer_claim->claim_name;
+        } else if (named && balancer::source_of(*ingress) == balancer::source_of(balancer)) {
+            return false;
+        }
+        return (kind == reference.kind && name == reference.name) || !has(kind, name);
+    });
+}
+
+std::vector<const resource::RouterInstance*> BalancerLifecycle::fresh(const std::string& balancer) const {
+    std::vector<const resource::RouterInstance*> list;
+    const auto now = context_.clock().monotonic();
+    for (const auto& name : instances_of_.find(balancer)) {
+        const auto* instance = instances_.get(name);
+        const auto seen = seen_.find(name);
+        if (instance == nullptr || seen == seen_.end() || instance->status.renew_time.empty()) continue;
+        if (now < seen->second.at + lease_of(*instance)) list.push_back(instance);
+    }
+    return list;
+}
+
+std::optional<std::chrono::nanoseconds> BalancerLifecycle::next_look(const std::string& balancer) const {
+    std::optional<std::chrono::nanoseconds> next;
+    const auto now = context_.clock().monotonic();
+    for (const auto& name : instances_of_.find(balancer)) {
+        const auto* instance = instances_.get(name);
+        const auto seen = seen_.find(name);
+        if (instance == nullptr || seen == seen_.end()) continue;
+        const auto ends = seen->second.at + lease_of(*instance);
+        const auto due = (now < ends ? ends : ends + options_.forget_after) - now;
+        if (!next || due < *next) next = due;
+    }
+    return next;
+}
+
+// Asked only of one that is gone and whose Ingresses are off the balancer.
+bool BalancerLifecycle::nothing_left(const resource::ClaimReference& reference, const LoadBalancer& balancer) {
+    const auto& name = balancer.metadata.name;
+    if (balancer::is_cloud(balancer)) {
+        const auto work = works_.work(name);
+        if (!work) return false;
+        // Never made, and nobody will: there is nothing that could be left.
+        if (work->removed) return true;
+        return work->settled >= tables_.table(name).version;
+    }
+    const auto since = leaving_.find(name);
+    if (since == leaving_.end()) return false;
+    const auto needed = since->second.find(reference.uid);
+    if (needed == since->second.end()) return false;
+    const auto instances = fresh(name);
+    return std::all_of(instances.begin(), instances.end(), [&](const auto* instance) {
+        return static_cast<store::Revision>(instance->status.programmed.value_or(0)) >= needed->second;
+    });
+}
+
+PlaneReport BalancerLifecycle::report_of_instances(const LoadBalancer& balancer) const {
+    PlaneReport report;
+    const auto& name = balancer.metadata.name;
+    const auto instances = fresh(name);
+    std::vector<std::string> ready, known;
+    report.programmed = true;
+    for (const auto* instance : instances) {
+        if (!instance->status.ready) continue;
+        ready.push_back(instance->spec.address);
+        const auto programmed = static_cast<store::Revision>(instance->status.programmed.value_or(0));
+        for (const auto& key : ingresses_on_.find(name)) {
+            const auto version = versions_.find(key);
+            report.programmed =
+                report.programmed && version != versions_.end() && version->second.revision <= programmed;
+        }
+    }
+    for (const auto& each : instances_of_.find(name)) known.push_back(instances_.get(each)->spec.address);
+    const auto before = report_before(balancer).addresses;
+    if (ready.empty()) {
+        report.programmed = false;
+        report.message =
+            known.empty() ? fmt::format(
+                                "no instance has registered: run fairlead router --loadbalancer {}, "
+                                "or set spec.listen.address",
+                                name)
+            : instances.empty() ? std::string("no instance has reported within its lease")
+            : instances.front()->status.message.empty()
+                ? std::string("no instance is ready")
+                : fmt::format("instance {}: {}", instances.front()->metadata.name, instances.front()->status.message);
+        // Names keep leading to where they led: there is nothing better to say.
+        std::copy_if(before.begin(), before.end(), std::back_inserter(report.addresses),
+                     [&](const auto& each) { return std::find(known.begin(), known.end(), each) != known.end(); });
+        return report;
+    }
+    report.plane = Plane::running;
+    if (balancer.spec.ha_mode == "ActivePassive") {
+        const auto stays = std::find_if(ready.begin(), ready.end(), [&](const auto& each) {
+            return std::find(before.begin(), before.end(), each) != before.end();
+        });
+        ready = {stays == ready.end() ? ready.front() : *stays};
+    }
+    report.addresses = std::move(ready);
+    return report;
+}
+
+Result<std::string> BalancerLifecycle::provider_of(const LoadBalancer& balancer) const {
+    const auto type = type_of(balancer);
+    std::vector<std::string> names;
+    for (const auto& each : options_.providers) {
+        if (each.type != type) continue;
+        if (each.name == balancer.spec.provider) return each.name;
+        names.push_back(each.name);
+    }
+    if (!balancer.spec.provider.empty()) {
+        return fail(
+            Errc::not_found, "spec.provider",
+            fmt::format("no provider {} of type {} is configured (serve --balancers)", balancer.spec.provider, type));
+    }
+    if (names.size() == 1) return names.front();
+    return fail(Errc::not_found, "spec.provider",
+                names.empty()
+                    ? fmt::format("no provider of type {} is configured (serve --balancers)", type)
+                    : fmt::format("there are several providers of type {}: {}; name one", type, join(names, ", ")));
+}
+
+PlaneReport BalancerLifecycle::report_of_cloud(const LoadBalancer& balancer) {
+    const auto& name = balancer.metadata.name;
+    if (const auto provider = provider_of(balancer); !provider) {
+        PlaneReport report;
+        report.message = report.removal_error = provider.error().text();
+        return report;
+    }
+    const auto work = works_.work(name);
+    if (!work || *work == balancer::Work()) return report_before(balancer);
+    PlaneReport report;
+    report.removed = work->removed;
+    report.rules_error = work->rules_error;
+    report.removal_error = work->error;
+    report.addresses = work->addresses;
+    report.programmed = work->settled >= tables_.table(name).version;
+    switch (work->state) {
+        case balancer::State::pending:
+            report.plane = work->hopeless ? Plane::failed : Plane::pending;
+            break;
+        case balancer::State::running:
+            report.plane = Plane::running;
+            break;
+        case balancer::State::failed:
+            report.plane = Plane::failed;
+            break;
+    }
+    report.message = work->error.empty() ? work->message : work->error;
+    if (report.message.empty() && report.plane == Plane::pending) report.message = "is being made";
+    return report;
+}
+
+void BalancerLifecycle::want(const LoadBalancer& balancer, bool remove) {
+    const auto provider = provider_of(balancer);
+    if (!provider) return;
+    // Nothing is made before there is a finalizer that keeps us from forgetting it.
+    if (!control::has_finalizer(balancer.metadata, balancer::at_provider_finalizer)) return;
+    const auto& name = balancer.metadata.name;
+    const auto& source =
+        balancer.spec.gce_load_balancer ? balancer.spec.gce_load_balancer : balancer.spec.aws_load_balancer;
+    const auto& table = tables_.table(name);
+    balancer::Wish wish;
+    wish.provider = *provider;
+    wish.order.name = source->lb_name;
+    wish.order.uid = balancer.metadata.uid;
+    wish.order.scope =
+        balancer::scope_of(balancer) == "intranet" ? balancer::Scope::intranet : balancer::Scope::internet;
+    wish.order.parameters = balancer.spec.parameters;
+    wish.remove = remove;
+    wish.table = table.table;
+    wish.version = table.version;
+    works_.want(name, std::move(wish));
+}
+
+balancer::LifecycleFacts BalancerLifecycle::facts_of(const LoadBalancer& balancer) {
+    const auto& name = balancer.metadata.name;
+    balancer::LifecycleFacts facts{balancer, {}, {}, ingresses_on_.find(name).size()};
+    std::set<std::string> uids;
+    for (const auto& reference : balancer.spec.claim_refs) {
+        auto state = Tenant::present;
+        if (is_gone(reference, balancer)) {
+            uids.insert(reference.uid);
+            state = has_ingresses(reference, balancer)  ? Tenant::holding
+                    : nothing_left(reference, balancer) ? (still_exists(reference) ? Tenant::moved : Tenant::gone)
+                                                        : Tenant::leaving;
+        }
+        facts.tenants.push_back(state);
+    }
+    if (const auto found = leaving_.find(name); found != leaving_.end()) {
+        std::erase_if(found->second, [&](const auto& each) { return !uids.contains(each.first); });
+    }
+    facts.report = balancer::is_cloud(balancer) ? report_of_cloud(balancer) : report_of_instances(balancer);
+    return facts;
+}
+
+// What becomes of the rules of each Ingress.
+void BalancerLifecycle::pin_up(const LoadBalancer& balancer) {
+    const auto& name = balancer.metadata.name;
+    BalancerBoard::States states;
+    if (balancer::is_cloud(balancer)) {
+        const auto work = works_.work(name);
+        const auto& table = tables_.table(name);
+        if (!work || (work->settled == 0 && work->rules_error.empty())) return;
+        for (const auto& [key, version] : table.parts) {
+            auto& state = states[key];
+            state.in_force = work->settled >= version;
+            const auto problem = work->problems.find(ingress_owner(key));
+            const auto own = table.problems.find(key);
+            if (own != table.problems.end()) {
+                state.reason = own->second.reason;
+                state.problem = own->second.message;
+            } else if (problem != work->problems.end()) {
+                state.reason = "ProviderRefused";
+                state.problem = problem->second;
+            } else if (!work->rules_error.empty() && !state.in_force) {
+                state.reason = "ProviderFailed";
+                state.problem = work->rules_error;
+            }
+        }
+        return board_.set(name, std::move(states));
+    }
+    const auto instances = fresh(name);
+    for (const auto& key : ingresses_on_.find(name)) {
+        const auto version = versions_.find(key);
+        auto& state = states[key];
+        std::size_t ready = 0;
+        state.in_force = version != versions_.end();
+        for (const auto* instance : instances) {
+            if (!instance->status.ready) continue;
+            ++ready;
+            const auto programmed = static_cast<store::Revision>(instance->status.programmed.value_or(0));
+            state.in_force = state.in_force && version->second.revision <= programmed;
+            for (const auto& problem : instance->status.problems) {
+                if (problem.route != key) continue;
+                state.reason = problem.reason;
+                state.problem = problem.message.empty() ? problem.reason : problem.message;
+            }
+        }
+        if (ready == 0) states.erase(key);  // nobody can say; what was said stays
+    }
+    board_.set(name, std::move(states));
+}
+
+}  // namespace fairlead::controller

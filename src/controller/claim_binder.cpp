@@ -1,0 +1,214 @@
+// What is followed, what is due, and the turns. Who gets what is in claim_placing.cpp.
+#include "controller/claim_binder.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+
+#include "base/text.h"
+
+namespace fairlead::controller {
+
+namespace {
+
+const control::Key all_work = "claims";        // the one key
+constexpr std::size_t looks_per_turn = 8'192;  // claimants that need no write cost about 1 us each
+constexpr std::string_view claim_prefix = "claim ";
+constexpr std::string_view ingress_prefix = "ingress ";
+
+std::string key_of(const resource::ClaimReference& reference) {
+    return fmt::format("{}{}/{}", reference.kind == resource::claim_reference_ingress ? ingress_prefix : claim_prefix,
+                       reference.namespace_, reference.name);
+}
+
+// Whether somebody who found no place before might find one now.
+bool is_better(const resource::LoadBalancer* before, const resource::LoadBalancer& after) {
+    if (balancer::offered(after) != balancer::Misfit::none) return false;
+    if (before == nullptr || balancer::offered(*before) != balancer::Misfit::none) return true;
+    if (before->metadata.labels != after.metadata.labels || before->spec.capacity != after.spec.capacity ||
+        before->spec.network_scope != after.spec.network_scope) {
+        return true;
+    }
+    const auto& refs = before->spec.claim_refs;
+    return std::any_of(refs.begin(), refs.end(),
+                       [&](const auto& each) { return balancer::reference_of(after, each.uid) == nullptr; });
+}
+
+}  // namespace
+
+ClaimBinder::ClaimBinder(control::Context& context, ClaimBinderOptions options)
+    : context_(context),
+      options_(std::move(options)),
+      balancers_(context.view<resource::LoadBalancer>(resource::load_balancer_kind())),
+      claims_(context.view<resource::LoadBalancerClaim>(resource::load_balancer_claim_kind())),
+      ingresses_(context.view<resource::Ingress>(resource::ingress_kind())),
+      claims_of_(claims_.add_index([](const resource::LoadBalancerClaim& claim) {
+          const auto& name = claim.status.load_balancer_name;
+          return name.empty() ? std::vector<std::string>{} : std::vector<std::string>{name};
+      })),
+      figures_(context.metrics()) {
+    balancers_.informer().add_handler(
+        [this](const store::ObjectRef& before, const store::ObjectRef& after) { balancer_changed(before, after); });
+    const auto follow = [this](control::Informer& informer, std::string_view prefix) {
+        informer.add_handler([this, prefix](const store::ObjectRef& before, const store::ObjectRef& after) {
+            claimant_changed(std::string(prefix) + std::string((after ? after : before)->name()));
+        });
+    };
+    follow(claims_.informer(), claim_prefix);
+    follow(ingresses_.informer(), ingress_prefix);
+}
+
+// --- what is followed ---
+
+void ClaimBinder::balancer_changed(const store::ObjectRef& before, const store::ObjectRef& after) {
+    const std::string name((after ? after : before)->name());
+    const auto* balancer = balancers_.get(name);
+    const auto* known = ledger_.find(name);
+    auto concerned = known != nullptr ? known->spec.claim_refs : std::vector<resource::ClaimReference>{};
+    if (balancer == nullptr) {
+        ledger_.erase(name);
+        ahead_.erase(name);
+        figures_.erase(name);
+    } else {
+        const bool better = is_better(known, *balancer);
+        if (!ledger_.put(*balancer)) return;  // our own write is newer
+        ahead_.erase(name);
+        figures_.set(*balancer);
+        concerned.insert(concerned.end(), balancer->spec.claim_refs.begin(), balancer->spec.claim_refs.end());
+        if (better) improved_.insert(name);
+        if (better) context_.enqueue(all_work);
+    }
+    wake_claimants(concerned);
+    for (const auto& key : claims_of_.find(name)) {
+        const auto* claim = claims_.get(key);
+        if (claim == nullptr || claim->status.phase != "Bound") continue;
+        if (balancer == nullptr || balancer::reference_of(*balancer, claim->metadata.uid) == nullptr) {
+            look_again(std::string(claim_prefix) + key);
+        }
+    }
+}
+
+// Those who are not where their reference says yet.
+void ClaimBinder::wake_claimants(const std::vector<resource::ClaimReference>& references) {
+    for (const auto& each : references) {
+        const auto key = key_of(each);
+        const auto note = notes_.find(key);
+        if (note != notes_.end() && note->second.uid == each.uid && note->second.phase != "Bound") look_again(key);
+    }
+}
+
+void ClaimBinder::claimant_changed(const std::string& key) {
+    const auto asks = claimant(key);
+    if (!asks) return forget(key);
+    if (const auto known = notes_.find(key); known != notes_.end() && known->second.uid != asks->uid) forget(key);
+    auto& note = notes_[key];
+    note.uid = asks->uid;
+    if (key.starts_with(claim_prefix)) {
+        const auto& phase = claims_.get(key.substr(claim_prefix.size()))->status.phase;
+        set_phase(key, note, phase.empty() ? "Pending" : phase);
+    } else {
+        set_phase(key, note, ledger_.bound_to(asks->uid).empty() ? "Pending" : "Bound");
+    }
+    look_again(key);
+}
+
+std::optional<balancer::Claimant> ClaimBinder::claimant(const std::string& key) const {
+    if (key.starts_with(claim_prefix)) {
+        const auto* claim = claims_.get(std::string_view(key).substr(claim_prefix.size()));
+        if (claim == nullptr || !claim->metadata.deletion_timestamp.empty()) return std::nullopt;
+        return balancer::claimant_of(*claim);
+    }
+    const auto* ingress = ingresses_.get(std::string_view(key).substr(ingress_prefix.size()));
+    if (ingress == nullptr || !ingress->metadata.deletion_timestamp.empty()) return std::nullopt;
+    return balancer::claimant_of(*ingress);
+}
+
+void ClaimBinder::set_phase(const std::string& key, Note& note, const std::string& phase) {
+    if (note.phase == phase) return;
+    const auto* kind =
+        key.starts_with(claim_prefix) ? resource::claim_reference_claim : resource::claim_reference_ingress;
+    figures_.count(kind, note.phase, phase);
+    if (phase == "Bound" && note.since) figures_.bound(context_.clock().monotonic() - *note.since);
+    note.phase = phase;
+    note.since.reset();
+    if (phase == "Pending") note.since = context_.clock().monotonic();
+    if (phase != "Pending") waiting_.erase(key);
+}
+
+void ClaimBinder::forget(const std::string& key) {
+    const auto at = notes_.find(key);
+    if (at == notes_.end()) return;
+    set_phase(key, at->second, "");
+    if (at->second.due) delayed_.erase({*at->second.due, key});
+    waiting_.erase(key);
+    notes_.erase(at);  // one that is in ready_ is found to be gone there
+}
+
+// --- what is due ---
+
+void ClaimBinder::look_again(const std::string& key) {
+    const auto at = notes_.find(key);
+    if (at == notes_.end() || at->second.queued) return;
+    at->second.queued = true;
+    ready_.push_back(key);
+    context_.enqueue(all_work);
+}
+
+void ClaimBinder::look_later(const std::string& key, std::chrono::nanoseconds delay) {
+    const auto at = notes_.find(key);
+    if (at == notes_.end()) return;
+    const auto due = context_.clock().monotonic() + delay;
+    if (at->second.due) {
+        if (*at->second.due <= due) return;
+        delayed_.erase({*at->second.due, key});
+    }
+    at->second.due = due;
+    delayed_.emplace(due, key);
+}
+
+void ClaimBinder::wake_fitting(const std::string& balancer) {
+    for (const auto& key : waiting_) {
+        const auto asks = claimant(key);
+        if (asks && ledger_.fits(balancer, *asks)) look_again(key);
+    }
+}
+
+// What waits is looked at from time to time, so that what it says of balancers is not old.
+void ClaimBinder::relist() {
+    const auto now = context_.clock().monotonic();
+    if (relist_at_ && now < *relist_at_) return;
+    if (relist_at_) {
+        for (const auto& key : waiting_) look_again(key);
+    }
+    relist_at_ = now + options_.relist;
+}
+
+Result<control::Again> ClaimBinder::reconcile(const control::Key& /*key*/) {
+    const auto now = context_.clock().monotonic();
+    while (!delayed_.empty() && delayed_.begin()->first <= now) {
+        const auto key = delayed_.begin()->second;
+        delayed_.erase(delayed_.begin());
+        notes_.at(key).due.reset();
+        look_again(key);
+    }
+    relist();
+    for (const auto& balancer : std::exchange(improved_, {})) wake_fitting(balancer);
+    Turn turn;
+    for (std::size_t i = 0; i < looks_per_turn && !ready_.empty() && turn.size < options_.batch; ++i) {
+        const auto key = std::move(ready_.front());
+        ready_.pop_front();
+        const auto at = notes_.find(key);
+        if (at == notes_.end()) continue;
+        at->second.queued = false;
+        consider(key, turn);
+    }
+    write_balancers(turn);
+    write_statuses(turn);
+    if (!ready_.empty()) return control::Again::now();
+    auto next = *relist_at_;
+    if (!delayed_.empty()) next = std::min(next, delayed_.begin()->first);
+    return control::Again::in(std::max(std::chrono::nanoseconds(next - context_.clock().monotonic()),
+                                       std::chrono::nanoseconds(std::chrono::milliseconds(1))));
+}
+
+}  // namespace fairlead::controller

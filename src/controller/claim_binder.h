@@ -1,0 +1,118 @@
+// Binds claims to balancers: LoadBalancerClaims, and Ingresses that ask for resources themselves. Chooses by the ledger
+// (src/balancer), commits by writing spec.claimRefs of the LoadBalancer (many claimants in one write, compared by
+// resourceVersion), and then says so in the status of the claim. When nothing fits and there is a default provider, it
+// stores a LoadBalancer that is bound already; who makes it at the provider is balancer_lifecycle. Made by main; runs
+// in a Manager. One key: it works in batches, so that many claims share a commit.
+//
+// What was committed is known from the LoadBalancers alone, so after a crash between any two writes the rest is done
+// again from there. While it is unknown whether a write happened, its claimants may go nowhere else.
+#pragma once
+
+#include <chrono>
+#include <deque>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "balancer/ledger.h"
+#include "balancer/settings.h"
+#include "base/backoff.h"
+#include "control/context.h"
+#include "controller/claim_figures.h"
+
+namespace fairlead::controller {
+
+struct ClaimBinderOptions {
+    std::optional<balancer::ProviderSettings> provider;  // makes balancers when nothing fits
+    std::size_t batch = 2'000;                           // claimants that are written of at a time
+    std::chrono::nanoseconds relist = std::chrono::minutes(1);
+    Backoff backoff{.base = std::chrono::milliseconds(100), .cap = std::chrono::minutes(1)};
+};
+
+class ClaimBinder final : public control::Reconciler {
+public:
+    ClaimBinder(control::Context& context, ClaimBinderOptions options);
+    Result<control::Again> reconcile(const control::Key& key) override;
+
+private:
+    // Of a claimant, by its key: "claim NAMESPACE/NAME" or "ingress NAMESPACE/NAME".
+    struct Note {
+        std::string uid, phase;
+        bool queued = false;
+        std::optional<MonotonicTime> due, since;  // waits for a balancer since
+        int failures = 0;
+        // A write of this balancer, at this version, may yet turn out to have happened; without version, its creation.
+        std::optional<std::pair<std::string, std::string>> uncertain;
+    };
+    struct Placed {
+        std::string key;
+        balancer::Claimant claimant;
+    };
+    // What a turn writes.
+    struct Turn {
+        std::map<std::string, std::vector<Placed>> commits;                 // by balancer
+        std::vector<std::pair<Placed, resource::LoadBalancer>> creations;   // of balancers
+        std::map<std::string, resource::LoadBalancerClaimStatus> statuses;  // by claim
+        std::size_t size = 0;
+    };
+
+    // claim_binder.cpp: what is followed, and what is due
+    void balancer_changed(const store::ObjectRef& before, const store::ObjectRef& after);
+    void claimant_changed(const std::string& key);
+    void wake_claimants(const std::vector<resource::ClaimReference>& references);
+    void wake_fitting(const std::string& balancer);
+    void look_again(const std::string& key);
+    void look_later(const std::string& key, std::chrono::nanoseconds delay);
+    void forget(const std::string& key);
+    void relist();
+    [[nodiscard]] std::optional<balancer::Claimant> claimant(const std::string& key) const;
+    void set_phase(const std::string& key, Note& note, const std::string& phase);
+
+    // claim_placing.cpp: who gets what, and the writes that follow
+    void consider(const std::string& key, Turn& turn);
+    void consider_claim(const std::string& key, Note& note, Turn& turn);
+    Result<bool> is_lost(const resource::LoadBalancerClaim& claim);
+    void place(const std::string& key, Note& note, const balancer::Claimant& claimant, Turn& turn);
+    struct Tied {
+        bool tied = false, creation = false;
+        std::string balancer;  // that it can be written to now
+    };
+    Tied tied_to(Note& note, const balancer::Claimant& claimant);
+    bool try_provision(const std::string& key, const balancer::Claimant& claimant, Turn& turn,
+                       balancer::Waiting& waiting);
+    [[nodiscard]] balancer::Waiting why_waiting(const balancer::Claimant& claimant);
+    void say(const std::string& claim, const std::string& phase, const std::string& balancer, const std::string& reason,
+             const std::string& message, Turn& turn);
+    void say_bound(const std::string& claim, const std::string& balancer, Turn& turn);
+    void write_balancers(Turn& turn);
+    void committed(const std::string& balancer, const json::Value& object, const std::vector<Placed>& placed,
+                   Turn& turn);
+    void not_committed(const std::string& balancer, const Error& error, const std::vector<Placed>& placed);
+    void write_statuses(Turn& turn);
+    [[nodiscard]] std::optional<control::Request> commit_of(const std::string& balancer,
+                                                            const std::vector<Placed>& placed);
+    void reset(const std::string& balancer);
+
+    control::Context& context_;
+    ClaimBinderOptions options_;
+    control::View<resource::LoadBalancer>& balancers_;
+    control::View<resource::LoadBalancerClaim>& claims_;
+    control::View<resource::Ingress>& ingresses_;
+    const control::Index& claims_of_;  // LoadBalancer -> claims whose status names it
+    balancer::Ledger ledger_;
+    std::map<std::string, json::Value> ahead_;  // balancers that we wrote and the view has not seen yet
+    std::map<std::string, Note> notes_;
+    std::deque<std::string> ready_;
+    std::set<std::pair<MonotonicTime, std::string>> delayed_;
+    std::set<std::string> waiting_;   // nothing fits
+    std::set<std::string> improved_;  // balancers that may fit somebody who waits
+    std::optional<MonotonicTime> relist_at_;
+    // Reasons are the same for all who ask for the same.
+    std::map<std::string, balancer::Waiting> reasons_;
+    std::uint64_t reasons_of_ = 0;  // generation of the ledger
+    ClaimFigures figures_;
+};
+
+}  // namespace fairlead::controller

@@ -1,0 +1,316 @@
+#include "controller/ingress_binding.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+
+#include "balancer/match.h"
+#include "balancer/provision.h"
+#include "base/text.h"
+#include "control/conditions.h"
+#include "control/finalizers.h"
+
+namespace fairlead::controller {
+
+namespace {
+
+constexpr std::string_view claim_prefix = "claim ";
+constexpr std::string_view ingress_prefix = "ingress ";
+constexpr std::size_t at_a_time = 256;                 // writes that wait for the disk together
+constexpr std::chrono::milliseconds caught_up_in{50};  // by then the informer knows what a conflict was about
+constexpr std::chrono::seconds explain_every{5};       // why an Ingress waits changes with every balancer
+
+control::Key ingress_key(std::string_view name) { return std::string(ingress_prefix) + std::string(name); }
+control::Key claim_key(std::string_view name) { return std::string(claim_prefix) + std::string(name); }
+
+std::string used_claim(const resource::Ingress& ingress) {
+    const auto& named = ingress.spec.load_balancer;
+    if (!named || !named->load_balancer_claim) return {};
+    return fmt::format("{}/{}", ingress.metadata.namespace_, named->load_balancer_claim->claim_name);
+}
+
+std::vector<std::string> one(std::string text) {
+    return text.empty() ? std::vector<std::string>{} : std::vector<std::string>{std::move(text)};
+}
+
+resource::Condition condition(std::string type, bool is_true, std::string reason, std::string message,
+                              const resource::Ingress& of) {
+    return {std::move(type),       is_true ? "True" : "False", std::move(reason), std::move(message), "",
+            of.metadata.generation};
+}
+
+}  // namespace
+
+IngressBinding::IngressBinding(control::Context& context, BalancerBoard& board)
+    : context_(context),
+      board_(board),
+      ingresses_(context.view<resource::Ingress>(resource::ingress_kind())),
+      claims_(context.view<resource::LoadBalancerClaim>(resource::load_balancer_claim_kind())),
+      balancers_(context.view<resource::LoadBalancer>(resource::load_balancer_kind())),
+      users_of_(ingresses_.add_index([](const resource::Ingress& each) { return one(used_claim(each)); })),
+      on_(ingresses_.add_index([](const resource::Ingress& each) { return one(each.status.load_balancer_name); })),
+      by_source_(ingresses_.add_index([](const resource::Ingress& each) { return one(balancer::source_of(each)); })),
+      balancer_source_(
+          balancers_.add_index([](const resource::LoadBalancer& each) { return one(balancer::source_of(each)); })),
+      bound_to_(balancers_.add_index([](const resource::LoadBalancer& each) {
+          std::vector<std::string> uids;
+          for (const auto& reference : each.spec.claim_refs) {
+              if (reference.kind == resource::claim_reference_ingress) uids.push_back(reference.uid);
+          }
+          return uids;
+      })) {
+    watch_all();
+    context_.add_source([this] {
+        for (const auto& name : board_.take_news()) ask_for(ingress_key(name));
+    });
+}
+
+void IngressBinding::ask_for(const control::Key& key) {
+    batch_.add(key);
+    context_.enqueue(key);
+}
+
+void IngressBinding::ask_for_users(const std::string& claim) {
+    for (const auto& name : users_of_.find(claim)) ask_for(ingress_key(name));
+}
+
+void IngressBinding::watch_all() {
+    ingresses_.informer().add_handler([this](const store::ObjectRef& before, const store::ObjectRef& after) {
+        const std::string name((after ? after : before)->name());
+        if (!after) waiting_.erase(name);
+        ask_for(ingress_key(name));
+        // The claim that it uses, and the one that it used.
+        for (const auto& each : {before, after}) {
+            const auto object = each ? json::parse(each->value()) : Result<json::Value>(json::Value());
+            if (!object) continue;
+            const auto claim = json::string_at(*object, "spec.loadBalancer.loadBalancerClaim.claimName");
+            if (!claim.empty()) {
+                ask_for(claim_key(fmt::format("{}/{}", json::string_at(*object, "metadata.namespace"), claim)));
+            }
+        }
+    });
+    claims_.informer().add_handler([this](const store::ObjectRef& before, const store::ObjectRef& after) {
+        const std::string name((after ? after : before)->name());
+        ask_for(claim_key(name));
+        ask_for_users(name);
+    });
+    balancers_.informer().add_handler(
+        [this](const store::ObjectRef& before, const store::ObjectRef& after) { balancer_changed(before, after); });
+}
+
+void IngressBinding::balancer_changed(const store::ObjectRef& before, const store::ObjectRef& after) {
+    const std::string name((after ? after : before)->name());
+    for (const auto& ingress : on_.find(name)) ask_for(ingress_key(ingress));
+    for (const auto& each : {before, after}) {
+        const auto object = each ? json::parse(each->value()) : Result<json::Value>(json::Value());
+        const auto balancer = object ? resource::decode<resource::LoadBalancer>(*object)
+                                     : Result<resource::LoadBalancer>(fail(object.error()));
+        if (!each || !balancer) continue;
+        for (const auto& ingress : by_source_.find(balancer::source_of(*balancer))) ask_for(ingress_key(ingress));
+        for (const auto& reference : balancer->spec.claim_refs) {
+            const auto key = fmt::format("{}/{}", reference.namespace_, reference.name);
+            if (reference.kind == resource::claim_reference_ingress) {
+                ask_for(ingress_key(key));
+            } else {
+                ask_for_users(key);
+            }
+        }
+    }
+    for (const auto& ingress : waiting_) {
+        batch_.add_later(ingress_key(ingress));
+        context_.enqueue_after(ingress_key(ingress), explain_every);
+    }
+}
+
+balancer::BindingWorld IngressBinding::world_of(const resource::Ingress& ingress) const {
+    balancer::BindingWorld world;
+    world.claim = [this, &ingress](const std::string& name) {
+        return claims_.get(fmt::format("{}/{}", ingress.metadata.namespace_, name));
+    };
+    world.balancer = [this](const std::string& name) { return balancers_.get(name); };
+    const auto all = [this](const control::Index& index, const std::string& key) {
+        std::vector<const resource::LoadBalancer*> list;
+        for (const auto& name : index.find(key)) list.push_back(balancers_.get(name));
+        return list;
+    };
+    world.by_source = [this, all](const std::string& source) { return all(balancer_source_, source); };
+    world.by_claimant = [this, all](const std::string& uid) { return all(bound_to_, uid); };
+    return world;
+}
+
+bool IngressBinding::in_use(const std::string& claim) const {
+    const auto& users = users_of_.find(claim);
+    return std::any_of(users.begin(), users.end(), [&](const auto& name) {
+        const auto* ingress = ingresses_.get(name);
+        return ingress != nullptr && ingress->metadata.deletion_timestamp.empty();
+    });
+}
+
+// For an Ingress that asks for a share itself and has none: which balancers were considered.
+void IngressBinding::explain(const resource::Ingress& ingress, balancer::Binding& binding) const {
+    const auto claimant = balancer::claimant_of(ingress);
+    if (binding.reason != "Waiting" || !claimant || !bound_to_.find(claimant->uid).empty()) return;
+    std::vector<balancer::Considered> considered;
+    balancers_.for_each([&](const std::string&, const resource::LoadBalancer& balancer) {
+        auto result = balancer::consider(*claimant, balancer);
+        if (result.why != balancer::Misfit::none) considered.push_back(std::move(result));
+    });
+    if (considered.size() < balancers_.size()) return;  // one fits: it is chosen in a moment
+    auto waiting = balancer::waiting_of(*claimant, considered);
+    binding.reason = std::move(waiting.reason);
+    binding.message = std::move(waiting.message);
+}
+
+void IngressBinding::set_status(const resource::Ingress& ingress, const balancer::Binding& binding,
+                                resource::IngressStatus& status) {
+    const auto now = context_.clock().now();
+    const bool bound = binding.balancer != nullptr;
+    const std::string name = bound ? binding.balancer->metadata.name : "";
+    const bool moved = status.load_balancer_name != name;
+    status.load_balancer_name = name;
+    status.load_balancer.ingress = bound ? binding.balancer->status.ingress : std::vector<resource::IngressPoint>{};
+    control::set_condition(status.conditions, condition("Bound", bound, binding.reason, binding.message, ingress), now);
+    const auto key = fmt::format("{}/{}", ingress.metadata.namespace_, ingress.metadata.name);
+    const auto state = bound && !moved ? board_.find(name, key) : std::nullopt;
+    if (!bound) {
+        control::set_condition(status.conditions,
+                               condition("Programmed", false, "NotBound", "no balancer carries it", ingress), now);
+    } else if (moved || (!state && control::find_condition(status.conditions, "Programmed") == nullptr)) {
+        control::set_condition(
+            status.conditions,
+            condition("Programmed", false, "Pending", fmt::format("balancer {} has not taken it yet", name), ingress),
+            now);
+    } else if (state) {
+        const bool good = state->in_force && state->problem.empty();
+        control::set_condition(
+            status.conditions,
+            condition("Programmed", good,
+                      good                     ? "InForce"
+                      : state->problem.empty() ? "Pending"
+                                               : state->reason,
+                      good                     ? fmt::format("balancer {} serves it", name)
+                      : state->problem.empty() ? fmt::format("balancer {} has not taken it yet", name)
+                                               : state->problem,
+                      ingress),
+            now);
+    }
+}
+
+std::optional<IngressBinding::Draft> IngressBinding::draft_ingress(const control::Key& key, const std::string& name) {
+    const auto* ingress = ingresses_.get(name);
+    if (ingress == nullptr) return std::nullopt;
+    const bool wants = balancer::wants_balancer(*ingress);
+    if (!wants && ingress->status.load_balancer_name.empty()) {
+        waiting_.erase(name);
+        return std::nullopt;
+    }
+    auto binding = balancer::balancer_of(*ingress, world_of(*ingress));
+    explain(*ingress, binding);
+    if (binding.reason == "Waiting" || binding.reason == "NoFit" || binding.reason == "NoBalancers") {
+        waiting_.insert(name);
+    } else {
+        waiting_.erase(name);
+    }
+    // The claim is protected before it is used.
+    const auto claim = used_claim(*ingress);
+    if (binding.balancer != nullptr && !claim.empty()) {
+        const auto* present = claims_.get(claim);
+        const bool may = present != nullptr && present->metadata.deletion_timestamp.empty();
+        if (may && !control::has_finalizer(present->metadata, balancer::claim_in_use_finalizer)) {
+            ask_for(claim_key(claim));
+            return std::nullopt;  // its change asks for us again
+        }
+    }
+    auto status = ingress->status;
+    if (wants) {
+        set_status(*ingress, binding, status);
+    } else {
+        status.load_balancer_name.clear();
+        status.load_balancer.ingress.clear();
+        std::erase_if(status.conditions,
+                      [](const auto& each) { return each.type == "Bound" || each.type == "Programmed"; });
+    }
+    if (status == ingress->status) return std::nullopt;
+    Draft draft;
+    draft.key = key;
+    draft.bound_anew = binding.balancer != nullptr && ingress->status.load_balancer_name != status.load_balancer_name;
+    draft.lost = binding.balancer == nullptr && !ingress->status.load_balancer_name.empty();
+    draft.message = binding.message;
+    auto changed = *ingress;
+    changed.status = std::move(status);
+    auto object = control::changed_object(*ingresses_.stored(name), changed);
+    if (!object) return std::nullopt;
+    draft.request.emplace();
+    draft.request->verb = control::Verb::update;
+    draft.request->object = control::object_id(ingresses_.kind(), name);
+    draft.request->subresource = "status";
+    draft.request->body = std::move(*object);
+    return draft;
+}
+
+std::optional<IngressBinding::Draft> IngressBinding::draft_claim(const control::Key& key, const std::string& name) {
+    const auto* claim = claims_.get(name);
+    if (claim == nullptr) return std::nullopt;
+    const bool has = control::has_finalizer(claim->metadata, balancer::claim_in_use_finalizer);
+    const bool wanted = in_use(name);
+    if (has == wanted || (wanted && !claim->metadata.deletion_timestamp.empty())) return std::nullopt;
+    auto finalizers = claim->metadata.finalizers;
+    if (wanted) {
+        finalizers.emplace_back(balancer::claim_in_use_finalizer);
+    } else {
+        std::erase(finalizers, balancer::claim_in_use_finalizer);
+    }
+    json::Array list;
+    for (const auto& each : finalizers) list.emplace_back(json::Value(each));
+    Draft draft;
+    draft.key = key;
+    draft.request.emplace();
+    draft.request->verb = control::Verb::merge_patch;
+    draft.request->object = control::object_id(claims_.kind(), name);
+    json::set_at(draft.request->body, "metadata.uid", json::Value(claim->metadata.uid));
+    json::set_at(draft.request->body, "metadata.resourceVersion", json::Value(claim->metadata.resource_version));
+    json::set_at(draft.request->body, "metadata.finalizers", list.empty() ? json::Value(nullptr) : json::Value(list));
+    return draft;
+}
+
+void IngressBinding::tell(const Draft& draft, const json::Value& written) {
+    if (draft.bound_anew) context_.events().normal(written, "BalancerBound", draft.message);
+    if (draft.lost) context_.events().warning(written, "BalancerLost", draft.message);
+}
+
+Result<control::Again> IngressBinding::reconcile(const control::Key& first) {
+    std::vector<Draft> drafts;
+    for (const auto& key : batch_.take(first, at_a_time)) {
+        if (key != first) context_.taken_along(key);
+        auto draft = key.starts_with(claim_prefix) ? draft_claim(key, key.substr(claim_prefix.size()))
+                                                   : draft_ingress(key, key.substr(ingress_prefix.size()));
+        if (draft) drafts.push_back(std::move(*draft));
+    }
+    if (drafts.empty()) return control::Again::no();
+    std::vector<control::Request> requests;
+    requests.reserve(drafts.size());
+    for (auto& draft : drafts) requests.push_back(std::move(*draft.request));
+    const auto answers = context_.client().write_all(std::move(requests));
+    std::optional<Error> trouble;
+    for (std::size_t i = 0; i < answers.size(); ++i) {
+        const auto& draft = drafts[i];
+        if (answers[i]) {
+            tell(draft, *answers[i]);
+            continue;
+        }
+        const auto code = answers[i].error().code;
+        if (code == Errc::not_found) continue;  // the informer will say so
+        batch_.add_later(draft.key);
+        if (code == Errc::conflict) {
+            context_.enqueue_after(draft.key, caught_up_in);
+        } else if (draft.key == first) {
+            trouble = answers[i].error();
+        } else {
+            context_.enqueue_after(draft.key, std::chrono::seconds(1));
+        }
+    }
+    if (trouble) return fail(*trouble);
+    return control::Again::no();
+}
+
+}  // namespace fairlead::controller

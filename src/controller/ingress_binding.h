@@ -1,0 +1,62 @@
+// Says which balancer carries an Ingress: status.loadBalancerName (whoever serves selects by it), the balancer's
+// addresses, and the conditions Bound and Programmed. Only of Ingresses that name a balancer or ask for a share of one;
+// all others are left alone. Keeps the finalizer of claims that an Ingress uses, and an Ingress gets the balancer of a
+// claim only once that is there. Made by main; runs in a Manager. Keys are "ingress NAMESPACE/NAME" and "claim
+// NAMESPACE/NAME".
+#pragma once
+
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "balancer/binding.h"
+#include "control/context.h"
+#include "controller/balancer_board.h"
+#include "controller/key_batch.h"
+
+namespace fairlead::controller {
+
+class IngressBinding final : public control::Reconciler {
+public:
+    // The board outlives it.
+    IngressBinding(control::Context& context, BalancerBoard& board);
+    Result<control::Again> reconcile(const control::Key& key) override;
+
+private:
+    // What is to be written of one key; no request: it has only to be looked at later.
+    struct Draft {
+        control::Key key;
+        std::optional<control::Request> request;
+        bool bound_anew = false, lost = false;
+        std::string message;
+    };
+
+    void watch_all();
+    void ask_for(const control::Key& key);
+    void ask_for_users(const std::string& claim);
+    void balancer_changed(const store::ObjectRef& before, const store::ObjectRef& after);
+    [[nodiscard]] balancer::BindingWorld world_of(const resource::Ingress& ingress) const;
+    [[nodiscard]] std::optional<Draft> draft_ingress(const control::Key& key, const std::string& name);
+    [[nodiscard]] std::optional<Draft> draft_claim(const control::Key& key, const std::string& name);
+    [[nodiscard]] bool in_use(const std::string& claim) const;
+    void explain(const resource::Ingress& ingress, balancer::Binding& binding) const;
+    void set_status(const resource::Ingress& ingress, const balancer::Binding& binding,
+                    resource::IngressStatus& status);
+    void tell(const Draft& draft, const json::Value& written);
+
+    control::Context& context_;
+    BalancerBoard& board_;
+    control::View<resource::Ingress>& ingresses_;
+    control::View<resource::LoadBalancerClaim>& claims_;
+    control::View<resource::LoadBalancer>& balancers_;
+    const control::Index& users_of_;         // claim, "namespace/name" -> Ingresses
+    const control::Index& on_;               // LoadBalancer -> Ingresses whose status names it
+    const control::Index& by_source_;        // source -> Ingresses that name it
+    const control::Index& balancer_source_;  // source -> LoadBalancers
+    const control::Index& bound_to_;         // uid of a claimant -> LoadBalancers
+    std::set<std::string> waiting_;          // Ingresses that ask for a share and have none
+    KeyBatch batch_;
+};
+
+}  // namespace fairlead::controller

@@ -1,0 +1,4 @@
+// Names of this layer for headers that only pass references on.
+#pragma once
+
+namespace fairlead::ingress {}

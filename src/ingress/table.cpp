@@ -1,0 +1,289 @@
+#include "ingress/table.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "base/text.h"
+#include "ingress/settings.h"
+#include "route/pool.h"
+
+namespace fairlead::ingress {
+
+namespace {
+
+using Problems = std::vector<route::Problem>;
+
+// A host as rules name it: "shop.test", "*.acme.test", or "" for any.
+struct Host {
+    std::string name;
+    bool wildcard = false;
+    auto operator<=>(const Host&) const = default;  // NOLINT(modernize-use-nullptr): its mistake about <=>
+    [[nodiscard]] std::string text() const { return wildcard ? "*." + name : name; }
+};
+
+Host host_of(std::string_view text) {
+    auto name = lower(text);
+    if (name.starts_with("*.")) return {name.substr(2), true};
+    return {std::move(name), false};
+}
+
+// Whether an entry of spec.tls for `listed` is for the host too.
+bool covers(const Host& listed, const Host& host) {
+    if (listed == host) return true;
+    if (!listed.wildcard || host.wildcard) return false;
+    const auto dot = host.name.find('.');
+    return dot != std::string::npos && host.name.substr(dot + 1) == listed.name;
+}
+
+std::string port_text(const resource::IngressServicePort& port) {
+    return port.name.empty() ? fmt::format("{}", port.number.value_or(0)) : port.name;
+}
+
+// By the name or number of the Service's port; Endpoints call it by the same name.
+std::optional<route::PortChoice> port_of(const std::string& service_key, const resource::IngressServicePort& port,
+                                         const resource::Service& service, Problems& problems) {
+    for (const auto& one : service.spec.ports) {
+        if (!one.protocol.empty() && one.protocol != "TCP") continue;
+        const bool same = port.name.empty() ? one.port == port.number.value_or(0) : one.name == port.name;
+        if (same) return route::PortChoice{.number = std::nullopt, .name = one.name};
+    }
+    problems.push_back({"NoSuchPort", fmt::format("service {} has no port {}", service_key, port_text(port))});
+    return std::nullopt;
+}
+
+// How requests for one host are taken in.
+struct Ends {
+    traffic::Plain plain = traffic::Plain::serve;
+    traffic::Tls tls = traffic::Tls::none;
+};
+
+class Maker {
+public:
+    Maker(const resource::Ingress& ingress, const route::World& world)
+        : ingress_(ingress),
+          world_(world),
+          owner_(owner_of(ingress)),
+          settings_(settings_of(ingress, part_.problems)) {}
+
+    route::Part make() {
+        part_.check = settings_.check;
+        const auto& spec = ingress_.spec;
+        if (spec.default_backend) default_pool_ = pool_of(*spec.default_backend, "spec.defaultBackend");
+        for (const auto& rule : spec.rules) add_rule(rule);
+        if (!default_pool_.empty()) {  // a rule for any host and path comes before it
+            part_.table.rules.try_emplace({"", false, ""}, traffic::Rule{.pool = default_pool_, .owner = owner_});
+        }
+        for (const auto& tls : spec.tls) add_tls_hosts(tls);
+        end_tls();
+        return std::move(part_);
+    }
+
+private:
+    void add_rule(const resource::IngressRule& rule) {
+        const auto host = host_of(rule.host);
+        if (!rule.http || rule.http->paths.empty()) {
+            if (default_pool_.empty()) {
+                problem("NoBackend", fmt::format("host {} has neither paths nor a default backend", shown(host)));
+            } else {
+                add_rule(host, "", false, default_pool_);
+            }
+            return;
+        }
+        for (const auto& path : rule.http->paths) {
+            const bool exact = path.path_type == "Exact";
+            auto text = path.path;
+            while (!exact && text.ends_with('/')) text.pop_back();
+            add_rule(host, text, exact, pool_of(path.backend, fmt::format("{}{}", shown(host), path.path)));
+        }
+    }
+
+    void add_rule(const Host& host, const std::string& path, bool exact, const std::string& pool) {
+        const traffic::RuleKey key{host.name, host.wildcard, path, exact};
+        const auto [at, added] = part_.table.rules.try_emplace(key);
+        if (!added) {
+            if (at->second.pool != pool) {
+                problem("Duplicate", fmt::format("{} is there twice: the first one counts", rule_text(key)));
+            }
+            return;
+        }
+        at->second.pool = pool;
+        at->second.owner = owner_;
+    }
+
+    // The pool of a backend, made when it is named first. One that cannot be had is empty: 503.
+    std::string pool_of(const resource::IngressBackend& backend, const std::string& where) {
+        if (!backend.service) {
+            const auto kind = backend.resource ? backend.resource->kind : std::string("none");
+            problem("Unsupported", fmt::format("{}: a backend that is a resource ({}) is not supported", where, kind));
+            return make_pool(fmt::format("{}/resource", owner_));
+        }
+        const auto& service = *backend.service;
+        const auto port = service.port.value_or(resource::IngressServicePort{});
+        auto name = fmt::format("{}/{}:{}", owner_, service.name, port_text(port));
+        if (part_.table.pools.contains(name)) return name;
+        const auto key = fmt::format("{}/{}", ingress_.metadata.namespace_, service.name);
+        const auto choose = [&](const resource::Service& found, Problems& problems) {
+            return port_of(key, port, found, problems);
+        };
+        auto members =
+            route::members_of(ingress_.metadata.namespace_, {{service.name, 1, choose}}, world_, part_.problems);
+        make_pool(name);
+        part_.table.pools[name].members = std::move(members.list);
+        return name;
+    }
+
+    std::string make_pool(const std::string& name) {
+        auto& pool = part_.table.pools[name];
+        pool.name = name;
+        pool.balance = settings_.balance;
+        pool.sticky_cookie = settings_.sticky_cookie;
+        pool.server_timeout = settings_.timeout;
+        pool.proxy_protocol = settings_.proxy_protocol;
+        return name;
+    }
+
+    // Hosts with TLS that no rule names are those of the rules for any host, with a certificate.
+    void add_tls_hosts(const resource::IngressTls& tls) {
+        std::map<traffic::RuleKey, traffic::Rule> any;
+        std::set<Host> named;
+        for (const auto& [key, rule] : part_.table.rules) {
+            if (key.host.empty()) {
+                any.emplace(key, rule);
+            } else {
+                named.insert({key.host, key.wildcard});
+            }
+        }
+        for (const auto& text : tls.hosts) {
+            const auto host = host_of(text);
+            if (named.contains(host)) {
+                // What none of its paths matches goes to the default backend, over TLS too.
+                if (!default_pool_.empty()) {
+                    part_.table.rules.try_emplace({host.name, host.wildcard, ""},
+                                                  traffic::Rule{.pool = default_pool_, .owner = owner_});
+                }
+                continue;
+            }
+            for (const auto& [key, rule] : any) {
+                part_.table.rules.try_emplace({host.name, host.wildcard, key.path, key.exact}, rule);
+            }
+        }
+    }
+
+    void end_tls() {
+        std::map<Host, Ends> ends;
+        for (auto& [key, rule] : part_.table.rules) {
+            const Host host{key.host, key.wildcard};
+            const auto known = ends.find(host);
+            const auto& how = known != ends.end() ? known->second : ends.emplace(host, ends_of(host)).first->second;
+            rule.plain = how.plain;
+            rule.tls = how.tls;
+        }
+    }
+
+    // The entry of spec.tls for the host: one that names it, else one whose wildcard covers it, else one for all.
+    [[nodiscard]] const resource::IngressTls* tls_of(const Host& host) const {
+        const resource::IngressTls *by_wildcard = nullptr, *of_all = nullptr;
+        for (const auto& tls : ingress_.spec.tls) {
+            if (tls.hosts.empty() && of_all == nullptr) of_all = &tls;
+            for (const auto& text : tls.hosts) {
+                const auto listed = host_of(text);
+                if (listed == host) return &tls;
+                if (by_wildcard == nullptr && covers(listed, host)) by_wildcard = &tls;
+            }
+        }
+        return by_wildcard != nullptr ? by_wildcard : of_all;
+    }
+
+    Ends ends_of(const Host& host) {
+        const auto* tls = tls_of(host);
+        if (tls == nullptr) return {};
+        const Ends good{settings_.plain, traffic::Tls::terminate};
+        if (tls->secret_name.empty()) return good;  // the balancer's own certificate
+        const auto key = fmt::format("{}/{}", ingress_.metadata.namespace_, tls->secret_name);
+        const auto known = certificates_.find(key);
+        const auto& parsed = known != certificates_.end() ? known->second : read_certificate(key);
+        if (!parsed) {
+            problem("InvalidCertificate", fmt::format("host {}: {}", shown(host), parsed.error().text()));
+            // The balancer's own would be somebody else's name: not served with TLS, and nobody is sent there.
+            const bool redirect = settings_.plain == traffic::Plain::redirect;
+            return {redirect ? traffic::Plain::refuse : settings_.plain, traffic::Tls::none};
+        }
+        if (host.name.empty()) {
+            problem("Unsupported",
+                    "rules for any host show the balancer's own certificate: name the hosts in spec.tls");
+            return good;
+        }
+        part_.table.certificates[host.text()] = {.pem = parsed->pem, .owner = owner_};
+        return good;
+    }
+
+    const Result<route::ParsedCertificate>& read_certificate(const std::string& key) {
+        auto parsed = route::certificate_in(key, world_.secret(key), world_.certificate);
+        if (parsed && parsed->not_after <= world_.now) {
+            problem("CertificateExpired",
+                    fmt::format("the certificate of secret {} ended at {}", key, rfc3339(parsed->not_after)));
+        }
+        return certificates_.emplace(key, std::move(parsed)).first->second;
+    }
+
+    void problem(std::string reason, std::string message) {
+        part_.problems.push_back({std::move(reason), std::move(message)});
+    }
+    static std::string shown(const Host& host) { return host.name.empty() ? "*" : host.text(); }
+
+    const resource::Ingress& ingress_;
+    const route::World& world_;
+    std::string owner_;
+    route::Part part_;
+    Settings settings_;
+    std::string default_pool_;
+    std::map<std::string, Result<route::ParsedCertificate>> certificates_;  // by Secret
+};
+
+std::string_view namespace_of(std::string_view owner) {
+    owner.remove_prefix(std::min(owner.size(), owner_prefix.size()));
+    return owner.substr(0, owner.find('/'));
+}
+
+}  // namespace
+
+route::Part part_of(const resource::Ingress& ingress, const route::World& world) {
+    return Maker(ingress, world).make();
+}
+
+std::string owner_of(const resource::Ingress& ingress) {
+    return fmt::format("{}{}/{}", owner_prefix, ingress.metadata.namespace_, ingress.metadata.name);
+}
+
+std::vector<std::string> services_of(const resource::Ingress& ingress) {
+    std::set<std::string> keys;
+    const auto add = [&](const resource::IngressBackend& backend) {
+        if (backend.service) keys.insert(fmt::format("{}/{}", ingress.metadata.namespace_, backend.service->name));
+    };
+    if (ingress.spec.default_backend) add(*ingress.spec.default_backend);
+    for (const auto& rule : ingress.spec.rules) {
+        if (!rule.http) continue;
+        for (const auto& path : rule.http->paths) add(path.backend);
+    }
+    return {keys.begin(), keys.end()};
+}
+
+std::vector<std::string> secrets_of(const resource::Ingress& ingress) {
+    std::set<std::string> keys;
+    for (const auto& tls : ingress.spec.tls) {
+        if (!tls.secret_name.empty()) keys.insert(fmt::format("{}/{}", ingress.metadata.namespace_, tls.secret_name));
+    }
+    return {keys.begin(), keys.end()};
+}
+
+route::Problem taken(const traffic::RuleKey& rule, std::string_view winner, std::string_view loser) {
+    const bool same = namespace_of(winner) == namespace_of(loser);
+    const auto who = same ? fmt::format("the older Ingress {}", winner.substr(owner_prefix.size()))
+                          : std::string("an older Ingress of another namespace");
+    return {"RuleTaken", fmt::format("{} on this balancer is served for {}", rule_text(rule), who)};
+}
+
+}  // namespace fairlead::ingress

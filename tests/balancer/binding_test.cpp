@@ -1,0 +1,210 @@
+// Which balancer carries an Ingress: a table of worlds.
+#include "balancer/binding.h"
+
+#include "things.h"
+
+namespace fairlead::balancer {
+namespace {
+
+// One Ingress, one claim "c" bound to balancer "a", and a second balancer "b" with a source of its own.
+struct Scene {
+    resource::Ingress ingress = make_ingress("web");
+    std::vector<resource::LoadBalancer> balancers{make_balancer("a", {{"bw", "9"}}), make_balancer("b", {{"bw", "9"}})};
+    std::optional<resource::LoadBalancerClaim> claim = make_claim("c", {{"bw", "1"}});
+
+    Scene() {
+        balancers[0].spec.claim_refs = {reference("c", {{"bw", "1"}})};
+        claim->status.phase = "Bound";
+        claim->status.load_balancer_name = "a";
+    }
+    void use_claim() {
+        ingress.spec.load_balancer.emplace();
+        ingress.spec.load_balancer->load_balancer_claim = {"c"};
+    }
+    void use_source() {
+        ingress.spec.load_balancer.emplace();
+        ingress.spec.load_balancer->bare_metal_load_balancer = {"Haproxy", "b"};
+    }
+    void ask() {
+        ingress.spec.resources.emplace();
+        ingress.spec.resources->requests = amounts({{"bw", "2"}});
+    }
+    void bind_ingress(const std::string& amount = "2") {
+        balancers[1].spec.claim_refs = {reference("web", {{"bw", amount}}, "Ingress")};
+    }
+    [[nodiscard]] std::string result() const {
+        BindingWorld world;
+        world.claim = [&](const std::string& name) { return claim && name == "c" ? &*claim : nullptr; };
+        const auto pick = [&](const auto& fits) {
+            std::vector<const resource::LoadBalancer*> list;
+            for (const auto& each : balancers) {
+                if (fits(each)) list.push_back(&each);
+            }
+            return list;
+        };
+        world.balancer = [&](const std::string& name) -> const resource::LoadBalancer* {
+            const auto found = pick([&](const auto& each) { return each.metadata.name == name; });
+            return found.empty() ? nullptr : found.front();
+        };
+        world.by_source = [&](const std::string& source) {
+            return pick([&](const auto& each) { return source_of(each) == source; });
+        };
+        world.by_claimant = [&](const std::string& uid) {
+            return pick([&](const auto& each) { return reference_of(each, uid) != nullptr; });
+        };
+        const auto binding = balancer_of(ingress, world);
+        return fmt::format("{} {}", binding.balancer == nullptr ? "-" : binding.balancer->metadata.name,
+                           binding.reason);
+    }
+};
+
+struct BindingCase {
+    std::string name;
+    std::function<void(Scene&)> change;
+    std::string expected;
+};
+class Bindings : public testing::TestWithParam<BindingCase> {};
+
+TEST_P(Bindings, AreDecided) {
+    Scene scene;
+    GetParam().change(scene);
+    EXPECT_EQ(scene.result(), GetParam().expected);
+}
+
+INSTANTIATE_TEST_SUITE_P(All, Bindings,
+                         testing::Values(BindingCase{"ByClaim", [](auto& s) { s.use_claim(); }, "a Bound"},
+                                         BindingCase{"ClaimMissing",
+                                                     [](auto& s) {
+                                                         s.use_claim();
+                                                         s.claim.reset();
+                                                     },
+                                                     "- ClaimMissing"},
+                                         BindingCase{"ClaimPending",
+                                                     [](auto& s) {
+                                                         s.use_claim();
+                                                         s.claim->status.phase = "Pending";
+                                                     },
+                                                     "- ClaimPending"},
+                                         BindingCase{"ClaimLost",
+                                                     [](auto& s) {
+                                                         s.use_claim();
+                                                         s.claim->status.phase = "Lost";
+                                                     },
+                                                     "- ClaimLost"},
+                                         BindingCase{"ClaimOfAnotherUid",
+                                                     [](auto& s) {
+                                                         s.use_claim();
+                                                         s.claim->metadata.uid = "new";
+                                                     },
+                                                     "- ClaimLost"},
+                                         BindingCase{"BalancerOfTheClaimIsGone",
+                                                     [](auto& s) {
+                                                         s.use_claim();
+                                                         s.balancers.erase(s.balancers.begin());
+                                                     },
+                                                     "- ClaimLost"},
+                                         BindingCase{"BoundThoughItsBalancerHasFailed",
+                                                     [](auto& s) {
+                                                         s.use_claim();
+                                                         s.balancers[0].status.phase = "Failed";
+                                                     },
+                                                     "a Bound"},
+                                         BindingCase{"NoNewUserOfAClaimThatGoes",
+                                                     [](auto& s) {
+                                                         s.use_claim();
+                                                         s.claim->metadata.deletion_timestamp = "2026-03-01T12:00:00Z";
+                                                     },
+                                                     "- ClaimDeleting"},
+                                         BindingCase{"WhoUsesItAlreadyKeepsIt",
+                                                     [](auto& s) {
+                                                         s.use_claim();
+                                                         s.claim->metadata.deletion_timestamp = "2026-03-01T12:00:00Z";
+                                                         s.ingress.status.load_balancer_name = "a";
+                                                     },
+                                                     "a Bound"},
+                                         BindingCase{"WrongScope",
+                                                     [](auto& s) {
+                                                         s.use_claim();
+                                                         s.ingress.spec.network_scope = "intranet";
+                                                     },
+                                                     "- WrongScope"},
+                                         BindingCase{"IntranetOnIntranet",
+                                                     [](auto& s) {
+                                                         s.use_claim();
+                                                         s.ingress.spec.network_scope = "intranet";
+                                                         s.balancers[0].spec.network_scope = "intranet";
+                                                     },
+                                                     "a Bound"},
+                                         BindingCase{"BySource", [](auto& s) { s.use_source(); }, "b Bound"},
+                                         BindingCase{"SourceMissing",
+                                                     [](auto& s) {
+                                                         s.use_source();
+                                                         s.balancers.pop_back();
+                                                     },
+                                                     "- BalancerMissing"},
+                                         BindingCase{"SourceNotRunning",
+                                                     [](auto& s) {
+                                                         s.use_source();
+                                                         s.balancers[1].status.phase = "Pending";
+                                                     },
+                                                     "- BalancerNotReady"},
+                                         BindingCase{"StaysWhileItIsNotRunning",
+                                                     [](auto& s) {
+                                                         s.use_source();
+                                                         s.balancers[1].status.phase = "Pending";
+                                                         s.ingress.status.load_balancer_name = "b";
+                                                     },
+                                                     "b Bound"},
+                                         BindingCase{"LeavesOneThatIsDeleted",
+                                                     [](auto& s) {
+                                                         s.use_source();
+                                                         s.balancers[1].metadata.deletion_timestamp =
+                                                             "2026-03-01T12:00:00Z";
+                                                         s.ingress.status.load_balancer_name = "b";
+                                                     },
+                                                     "- BalancerNotReady"},
+                                         BindingCase{
+                                             "TheOldestOfASource",
+                                             [](auto& s) {
+                                                 s.use_source();
+                                                 s.balancers[0].spec.bare_metal_load_balancer = {"Haproxy", "b"};
+                                                 s.balancers[1].metadata.creation_timestamp = "2026-02-01T12:00:00Z";
+                                             },
+                                             "b Bound"},
+                                         BindingCase{"ByItsOwnRequest",
+                                                     [](auto& s) {
+                                                         s.ask();
+                                                         s.bind_ingress();
+                                                     },
+                                                     "b Bound"},
+                                         BindingCase{"NotChosenYet", [](auto& s) { s.ask(); }, "- Waiting"},
+                                         BindingCase{"AsksForSomethingElse",
+                                                     [](auto& s) {
+                                                         s.ask();
+                                                         s.bind_ingress("3");
+                                                     },
+                                                     "- Waiting"},
+                                         BindingCase{"TheSameInOtherWords",
+                                                     [](auto& s) {
+                                                         s.ask();
+                                                         s.bind_ingress("2000m");
+                                                     },
+                                                     "b Bound"},
+                                         BindingCase{"OnItsWay",
+                                                     [](auto& s) {
+                                                         s.ask();
+                                                         s.bind_ingress();
+                                                         s.balancers[1].status.phase = "Pending";
+                                                     },
+                                                     "- BalancerNotReady"},
+                                         BindingCase{"Deleting",
+                                                     [](auto& s) {
+                                                         s.use_claim();
+                                                         s.ingress.metadata.deletion_timestamp = "2026-03-01T12:00:00Z";
+                                                     },
+                                                     "- Deleting"},
+                                         BindingCase{"NotOurs", [](auto&) {}, "- "}),
+                         [](const auto& each) { return each.param.name; });
+
+}  // namespace
+}  // namespace fairlead::balancer

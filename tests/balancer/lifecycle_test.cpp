@@ -1,0 +1,228 @@
+// What becomes of a balancer, as a table: who was bound and what is reported, and what follows.
+#include "balancer/lifecycle.h"
+
+#include "balancer/provision.h"
+#include "base/text.h"
+#include "things.h"
+
+namespace fairlead::balancer {
+namespace {
+
+struct LifecycleCase {
+    std::string name;
+    std::string policy;
+    std::vector<Tenant> tenants;
+    std::function<void(resource::LoadBalancer&, PlaneReport&)> change;
+    // phase, Available's reason, Released's reason; names that stay; finalizers; what is done
+    std::string expected;
+};
+class LifecycleTable : public testing::TestWithParam<LifecycleCase> {};
+
+std::string reason(const Lifecycle& made, std::string_view type) {
+    for (const auto& each : made.status.conditions) {
+        if (each.type == type) return (each.status == "True" ? "+" : "-") + each.reason;
+    }
+    return "none";
+}
+
+TEST_P(LifecycleTable, IsDecided) {
+    const auto& param = GetParam();
+    auto balancer = make_balancer("b", {{"bw", "9"}});
+    balancer.spec.reclaim_policy = param.policy;
+    for (std::size_t i = 0; i < param.tenants.size(); ++i) {
+        balancer.spec.claim_refs.push_back(reference(fmt::format("c{}", i), {{"bw", "1"}}));
+    }
+    PlaneReport report;
+    report.plane = Plane::running;
+    report.addresses = {"192.0.2.1"};
+    param.change(balancer, report);
+    const auto made = decide({balancer, param.tenants, report, 0});
+    std::string names, finalizers;
+    for (const auto& each : made.references) names += each.name + " ";
+    for (const auto& each : made.finalizers) finalizers += each.substr(each.rfind('-') + 1) + " ";
+    EXPECT_EQ(fmt::format("{} {} {} | {}| {}|{}{}{}", made.status.phase, reason(made, "Available"),
+                          reason(made, "Released"), names, finalizers, made.remove_object ? " remove object" : "",
+                          made.remove_at_cloud ? " remove at cloud" : "", made.serve ? " serve" : ""),
+              param.expected);
+}
+
+void as_is(resource::LoadBalancer&, PlaneReport&) {}
+void cloud(resource::LoadBalancer& balancer, PlaneReport&) {
+    balancer.spec.bare_metal_load_balancer.reset();
+    balancer.spec.aws_load_balancer = {"edge"};
+}
+void deleting(resource::LoadBalancer& balancer, PlaneReport&) {
+    balancer.metadata.deletion_timestamp = "2026-03-01T12:00:00Z";
+    balancer.metadata.finalizers = {in_use_finalizer};
+}
+void deleting_cloud(resource::LoadBalancer& balancer, PlaneReport& report) {
+    cloud(balancer, report);
+    deleting(balancer, report);
+    balancer.metadata.finalizers = {"acme.test/not-mine", in_use_finalizer, at_provider_finalizer};
+}
+
+using enum Tenant;
+INSTANTIATE_TEST_SUITE_P(
+    All, LifecycleTable,
+    testing::Values(
+        LifecycleCase{"Unclaimed", "Retain", {}, as_is, "Running +Offered -InUse | | | serve"},
+        LifecycleCase{"InUse", "Retain", {present}, as_is, "Running +Offered -InUse | c0 | use | serve"},
+        LifecycleCase{"AtACloud", "Retain", {present}, cloud, "Running +Offered -InUse | c0 | use provider | serve"},
+        LifecycleCase{
+            "OneLeaves", "Retain", {present, leaving}, as_is, "Running +Offered -Cleaning | c0 c1 | use | serve"},
+        LifecycleCase{
+            "OneStillHasIngresses", "Retain", {holding}, as_is, "Running -Released +Cleaning | c0 | use | serve"},
+        LifecycleCase{"OneIsGone", "Retain", {gone, present}, as_is, "Running +Offered -InUse | c1 | use | serve"},
+        LifecycleCase{
+            "AllLeave", "Recycle", {gone, leaving}, as_is, "Running -Released +Cleaning | c0 c1 | use | serve"},
+        LifecycleCase{"Retained", "Retain", {gone, gone}, as_is, "Running -Released +Retained | c1 | use | serve"},
+        LifecycleCase{"WhoMovesIsNotRetained", "Retain", {moved}, as_is, "Running +Offered -InUse | | | serve"},
+        LifecycleCase{
+            "NorKeptBesideWhoIs", "Retain", {gone, moved}, as_is, "Running -Released +Retained | c0 | use | serve"},
+        LifecycleCase{
+            "OneMovesFromTheOthers", "Retain", {present, moved}, as_is, "Running +Offered -InUse | c0 | use | serve"},
+        LifecycleCase{"Recycled", "Recycle", {gone, gone}, as_is, "Running +Offered -InUse | | | serve"},
+        LifecycleCase{
+            "Deleted", "Delete", {gone}, as_is, "Running -Released +Removing | c0 | use | remove object serve"},
+        LifecycleCase{"WhatIsDeletedNeedNotBeCleaned",
+                      "Delete",
+                      {leaving},
+                      as_is,
+                      "Running -Released +Removing | c0 | use | remove object serve"},
+        LifecycleCase{"NotRunning",
+                      "Retain",
+                      {present},
+                      [](auto&, auto& r) { r.plane = Plane::pending; },
+                      "Pending -NotRunning -InUse | c0 | use | serve"},
+        LifecycleCase{"Failed",
+                      "Retain",
+                      {present},
+                      [](auto&, auto& r) { r.plane = Plane::failed; },
+                      "Failed -Failed -InUse | c0 | use | serve"},
+        LifecycleCase{"RulesFail",
+                      "Retain",
+                      {present},
+                      [](auto&, auto& r) { r.rules_error = "throttled"; },
+                      "Running -RulesFailing -InUse | c0 | use | serve"},
+        LifecycleCase{"RulesOfWhoIsGoneCannotBeRemoved",
+                      "Recycle",
+                      {leaving},
+                      [](auto&, auto& r) { r.rules_error = "throttled"; },
+                      "Failed -Released +Cleaning | c0 | use | serve"},
+        LifecycleCase{
+            "DeletedWhileInUse", "Delete", {present}, deleting, "Running -Deleting -InUse | c0 | use | serve"},
+        LifecycleCase{"DeletedWhileOthersUseIt",
+                      "Delete",
+                      {gone, present},
+                      deleting,
+                      "Running -Deleting -InUse | c1 | use | serve"},
+        LifecycleCase{
+            "DeletedWhileLeaving", "Retain", {leaving}, deleting, "Running -Deleting +Cleaning | c0 | use | serve"},
+        LifecycleCase{"DeletedWhenReleased", "Retain", {gone}, deleting, "Running -Deleting +Removing | c0 | |"},
+        LifecycleCase{"ADeclaredOneStaysAtTheCloud",
+                      "Retain",
+                      {gone},
+                      deleting_cloud,
+                      "Running -Deleting +Removing | c0 | mine |"},
+        LifecycleCase{"UnlessItsPolicyIsDelete",
+                      "Delete",
+                      {gone},
+                      deleting_cloud,
+                      "Running -Deleting +Removing | c0 | mine provider | remove at cloud"},
+        LifecycleCase{"AProvisionedOneGoesWithItsObject",
+                      "Retain",
+                      {},
+                      [](auto& b, auto& r) {
+                          deleting_cloud(b, r);
+                          b.metadata.annotations[provisioned_by] = "aws";
+                      },
+                      "Running -Deleting -InUse | | mine provider | remove at cloud"},
+        LifecycleCase{"RemovalFails",
+                      "Delete",
+                      {gone},
+                      [](auto& b, auto& r) {
+                          deleting_cloud(b, r);
+                          r.removal_error = "throttled";
+                      },
+                      "Failed -Deleting +Removing | c0 | mine provider | remove at cloud"},
+        LifecycleCase{"Removed",
+                      "Delete",
+                      {gone},
+                      [](auto& b, auto& r) {
+                          deleting_cloud(b, r);
+                          r.removed = true;
+                      },
+                      "Running -Deleting +Removing | c0 | mine | remove at cloud"}),
+    [](const auto& each) { return each.param.name; });
+
+TEST(Lifecycle, AddressesAreIpsOrNames) {
+    const auto balancer = make_balancer("b", {});
+    PlaneReport report;
+    report.addresses = {"192.0.2.1", "2001:db8::1", "b.elb.example.net"};
+    const auto made = decide({balancer, {}, report, 3});
+    ASSERT_EQ(made.status.ingress.size(), 3U);
+    EXPECT_EQ(made.status.ingress[0].ip, "192.0.2.1");
+    EXPECT_EQ(made.status.ingress[1].ip, "2001:db8::1");
+    EXPECT_EQ(made.status.ingress[2].hostname, "b.elb.example.net");
+    EXPECT_EQ(made.status.ingresses, 3);
+    EXPECT_EQ(reason(made, "Programmed"), "-Pending");
+}
+
+// --- what is made for a claimant ---
+
+ProviderSettings cloud_provider() {
+    ProviderSettings settings;
+    settings.name = "dublin";
+    settings.type = "aws";
+    settings.capacity = amounts({{"bw", "1Gi"}, {"io", "10k"}});
+    return settings;
+}
+
+TEST(Provision, IsBoundAlreadyAndLargeEnough) {
+    auto claim = make_claim("c", {{"bw", "2Gi"}, {"sessions", "5"}});
+    claim.metadata.uid = "0f8fad5b-d9cb-469f-a165-70867728950e";
+    claim.spec.selector.emplace();
+    claim.spec.selector->match_labels = {{"tier", "gold"}};
+    claim.spec.selector->match_expressions = {
+        {"site", "In", {"dub", "cork"}}, {"old", "DoesNotExist", {}}, {"ssd", "Exists", {}}};
+    const auto claimant = claimant_of(claim);
+    auto made = provision(claimant, cloud_provider(), {});
+    ASSERT_TRUE(made) << made.error().text();
+    EXPECT_EQ(made->metadata.name, "lb-0f8fad5b-d9cb-469f-a165-70867728950e");
+    EXPECT_EQ(made->spec.aws_load_balancer->lb_name, "fl-0f8fad5bd9cb469fa16570867728");
+    EXPECT_TRUE(is_cloud_name(made->spec.aws_load_balancer->lb_name));
+    EXPECT_FALSE(is_cloud_name("edge-1"));
+    EXPECT_EQ(made->spec.capacity, amounts({{"bw", "2Gi"}, {"io", "10k"}, {"sessions", "5"}}));
+    EXPECT_EQ(made->spec.claim_refs, std::vector{claimant.reference()});
+    EXPECT_EQ(made->metadata.labels, (Texts{{"tier", "gold"}, {"site", "cork"}, {"ssd", ""}}));
+    EXPECT_EQ(made->metadata.finalizers, (std::vector<std::string>{in_use_finalizer, at_provider_finalizer}));
+    made->status.phase = "Running";
+    made->spec.claim_refs.clear();
+    EXPECT_EQ(consider(claimant, *made).why, Misfit::none);
+}
+
+TEST(Provision, TakesAFreeAddressOfTheMachine) {
+    auto provider = cloud_provider();
+    provider.type = "bareMetal";
+    provider.addresses = {"192.0.2.1", "192.0.2.2"};
+    const auto claimant = claimant_of(make_claim("c", {}));
+    const auto made = provision(claimant, provider, {"192.0.2.1"});
+    ASSERT_TRUE(made);
+    EXPECT_EQ(made->spec.listen->address, "192.0.2.2");
+    EXPECT_EQ(made->spec.bare_metal_load_balancer->type, "Haproxy");
+    EXPECT_EQ(provision(claimant, provider, {"192.0.2.1", "192.0.2.2"}).error().code, Errc::too_large);
+}
+
+TEST(Provision, IsNotForNamedClaimsNorForSelectorsThatNothingSatisfies) {
+    auto claim = make_claim("c", {});
+    claim.spec.load_balancer_name = "b";
+    EXPECT_EQ(provision(claimant_of(claim), cloud_provider(), {}).error().code, Errc::unsupported);
+    claim.spec.load_balancer_name.clear();
+    claim.spec.selector.emplace();
+    claim.spec.selector->match_labels = {{"tier", "gold"}};
+    claim.spec.selector->match_expressions = {{"tier", "NotIn", {"gold"}}};
+    EXPECT_EQ(provision(claimant_of(claim), cloud_provider(), {}).error().code, Errc::unsupported);
+}
+
+}  // namespace
+}  // namespace fairlead::balancer

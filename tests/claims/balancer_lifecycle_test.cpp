@@ -1,0 +1,257 @@
+// What becomes of balancers: phases, reclaim policies, clouds, and who carries an Ingress.
+#include "claims_world.h"
+
+namespace fairlead::controller {
+namespace {
+
+using testing::Contains;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::Not;
+using testing::SizeIs;
+
+TEST_F(ClaimsTest, ABalancerRunsWhileAnInstanceReports) {
+    make_balancer("a", "1Gi");
+    settle();
+    EXPECT_EQ(balancer("a"), "Pending:");
+    EXPECT_THAT(get(balancers_path, "a").at("status.message"), HasSubstr("fairlead router --loadbalancer a"));
+    report("a");
+    settle();
+    EXPECT_EQ(balancer("a"), "Running:");
+    EXPECT_THAT(condition(balancers_path, "a", "Available"), HasSubstr("True Offered"));
+    report("a", false);
+    settle();
+    EXPECT_EQ(balancer("a"), "Pending:");
+    EXPECT_THAT(condition(balancers_path, "a", "Available"), HasSubstr("False NotRunning"));
+    report("a");
+    settle();
+    pass(11min, 10s);
+    EXPECT_EQ(balancer("a"), "Pending:") << "its lease is over";
+}
+
+TEST_F(ClaimsTest, AddressesAreThoseOfReadyInstances) {
+    make_balancer("a", "1Gi");
+    make_balancer("p", "1Gi", R"(,"haMode":"ActivePassive")");
+    for (const auto* name : {"a", "p"}) {
+        report(name, true, std::string(name) + "-1");
+        report(name, true, std::string(name) + "-2");
+    }
+    settle();
+    const auto count = [&](const std::string& name) {
+        return json::find(get(balancers_path, name).value, "status.ingress")->as_array().size();
+    };
+    EXPECT_EQ(count("a"), 2U);
+    EXPECT_EQ(count("p"), 1U);
+    const auto first = json::serialize(*json::find(get(balancers_path, "p").value, "status.ingress"));
+    report("p", false, "p-1");
+    settle();
+    const auto second = json::serialize(*json::find(get(balancers_path, "p").value, "status.ingress"));
+    EXPECT_NE(first, second);
+    report("p", true, "p-1");
+    settle();
+    EXPECT_EQ(json::serialize(*json::find(get(balancers_path, "p").value, "status.ingress")), second);
+}
+
+TEST_F(ClaimsTest, AnIngressIsCarriedByTheBalancerOfItsClaim) {
+    make_balancer("a", "1Gi");
+    report("a");
+    make_user("web", "c");
+    settle();
+    EXPECT_THAT(condition(ingresses_path, "web", "Bound"), HasSubstr("False ClaimMissing"));
+    make_claim("c", "1Mi");
+    settle();
+    EXPECT_EQ(on("web"), "a");
+    EXPECT_THAT(condition(ingresses_path, "web", "Programmed"), HasSubstr("False Pending"));
+    EXPECT_NE(json::find(get(ingresses_path, "web").value, "status.loadBalancer.ingress"), nullptr);
+    EXPECT_EQ(json::serialize(*json::find(get(claims_path, "c").value, "metadata.finalizers")),
+              R"(["fairlead.dev/claim-in-use"])");
+    report("a");
+    settle();
+    EXPECT_THAT(condition(ingresses_path, "web", "Programmed"), HasSubstr("True InForce"));
+    EXPECT_EQ(json::int_at(get(balancers_path, "a").value, "status.ingresses"), 1);
+    // In use, it stays.
+    remove(claims_path, "c");
+    pass(1s);
+    EXPECT_EQ(claim("c"), "Bound a");
+    EXPECT_EQ(on("web"), "a");
+    make_user("late", "c");
+    settle();
+    EXPECT_THAT(condition(ingresses_path, "late", "Bound"), HasSubstr("ClaimDeleting"));
+    remove(ingresses_path, "late");
+    remove(ingresses_path, "web");
+    settle();
+    EXPECT_EQ(claim("c"), "none");
+}
+
+TEST_F(ClaimsTest, RulesOfWhoIsGoneAreRemovedBeforeTheShareIsFree) {
+    make_balancer("a", "1Gi", R"(,"reclaimPolicy":"Recycle")");
+    report("a");
+    make_claim("c", "1Gi");
+    make_user("web", "c");
+    settle();
+    ASSERT_EQ(on("web"), "a");
+    remove(ingresses_path, "web");
+    remove(claims_path, "c");
+    make_claim("next", "1Gi");
+    pass(3s);
+    EXPECT_EQ(claim("c"), "none");
+    EXPECT_EQ(balancer("a"), "Running: c") << "the instance has not said that the rules are gone";
+    EXPECT_THAT(condition(balancers_path, "a", "Released"),
+                HasSubstr("True Cleaning: rules of LoadBalancerClaim shop/c"));
+    EXPECT_EQ(claim("next"), "Pending");
+    report("a");
+    pass(1s);
+    EXPECT_EQ(balancer("a"), "Running: next");
+    EXPECT_EQ(claim("next"), "Bound a");
+    EXPECT_THAT(events("ClaimantGone"), SizeIs(1));
+}
+
+TEST_F(ClaimsTest, AnIngressLosesTheBalancerFirst) {
+    make_balancer("a", "1Gi", R"(,"reclaimPolicy":"Recycle")");
+    report("a");
+    make_claim("c", "1Gi");
+    make_user("web", "c");
+    settle();
+    EXPECT_EQ(world.merge(fmt::format("{}/c", claims_path), R"({"metadata":{"finalizers":null}})").code, 200);
+    remove(claims_path, "c");
+    if (claim("c") != "none") {  // the finalizer came back first
+        EXPECT_EQ(world.merge(fmt::format("{}/c", claims_path), R"({"metadata":{"finalizers":null}})").code, 200);
+    }
+    pass(1s);
+    EXPECT_EQ(on("web"), "");
+    EXPECT_THAT(condition(ingresses_path, "web", "Bound"), HasSubstr("ClaimMissing"));
+    EXPECT_THAT(events("BalancerLost"), SizeIs(1));
+    report("a");
+    pass(1s);
+    EXPECT_EQ(balancer("a"), "Running:");
+}
+
+TEST_F(ClaimsTest, AnIngressMayNameTheSourceOfABalancer) {
+    make_balancer("a", "1Gi");
+    report("a");
+    make_ingress("web", R"("loadBalancer":{"bareMetalLoadBalancer":{"type":"Haproxy","serviceName":"a"}})");
+    make_ingress(
+        "inner",
+        R"("networkScope":"intranet","loadBalancer":{"bareMetalLoadBalancer":{"type":"Haproxy","serviceName":"a"}})");
+    settle();
+    EXPECT_EQ(on("web"), "a");
+    EXPECT_THAT(condition(ingresses_path, "inner", "Bound"), HasSubstr("False WrongScope"));
+    // It wants none any more.
+    EXPECT_EQ(world.merge(fmt::format("{}/web", ingresses_path), R"({"spec":{"loadBalancer":null}})").code, 200);
+    settle();
+    EXPECT_EQ(on("web"), "");
+    EXPECT_EQ(condition(ingresses_path, "web", "Bound"), "none");
+}
+
+class CloudTest : public ClaimsTest {
+protected:
+    void SetUp() override {
+        providers_ = {dublin()};
+        start();
+    }
+    void provision() {
+        binding.provider = dublin();
+        start();
+    }
+    [[nodiscard]] std::vector<std::string> made() const {
+        std::vector<std::string> names;
+        for (const auto& each : cloud.balancers) names.push_back(each.first);
+        return names;
+    }
+};
+
+TEST_F(CloudTest, ABalancerIsMadeAndGivenRules) {
+    make_cloud_balancer("edge");
+    settle();
+    EXPECT_EQ(balancer("edge"), "Running:");
+    EXPECT_THAT(made(), ElementsAre("edge-at-aws"));
+    EXPECT_EQ(cloud.balancers.at("edge-at-aws").uid, get(balancers_path, "edge").at("metadata.uid"));
+    make_claim("c", "1Mi");
+    make_user("web", "c");
+    pass(1s);
+    EXPECT_EQ(on("web"), "edge");
+    EXPECT_THAT(cloud.tables.at("edge-at-aws").rules, SizeIs(1));
+    EXPECT_THAT(condition(ingresses_path, "web", "Programmed"), HasSubstr("True InForce"));
+    start();  // a new process says nothing else
+    pass(1s);
+    EXPECT_THAT(condition(ingresses_path, "web", "Programmed"), HasSubstr("True InForce"));
+    remove(ingresses_path, "web");
+    remove(claims_path, "c");
+    pass(3s);
+    EXPECT_THAT(cloud.tables.at("edge-at-aws").rules, IsEmpty());
+    EXPECT_THAT(condition(balancers_path, "edge", "Released"), HasSubstr("True Retained"));
+    // A declared one stays at the cloud.
+    remove(balancers_path, "edge");
+    pass(1s);
+    EXPECT_EQ(balancer("edge"), "none");
+    EXPECT_THAT(made(), SizeIs(1));
+}
+
+TEST_F(CloudTest, OneWithoutAProviderSaysSo) {
+    providers_.clear();
+    start();
+    make_cloud_balancer("edge");
+    settle();
+    EXPECT_THAT(get(balancers_path, "edge").at("status.message"), HasSubstr("no provider of type aws is configured"));
+    EXPECT_THAT(cloud.calls, Not(Contains("create edge-at-aws")));
+}
+
+TEST_F(CloudTest, WhatNobodyHasIsProvisionedAndRemovedAgain) {
+    provision();
+    cloud.state = balancer::State::pending;
+    make_claim("c", "2Gi");
+    settle();
+    ASSERT_THAT(balancers(), SizeIs(1));
+    const auto name = balancers().front();
+    EXPECT_EQ(name, "lb-" + get(claims_path, "c").at("metadata.uid"));
+    EXPECT_EQ(claim("c"), "Pending");
+    EXPECT_THAT(condition(claims_path, "c", "Bound"), HasSubstr("False Provisioning"));
+    cloud.state = balancer::State::running;
+    pass(3s);
+    EXPECT_EQ(claim("c"), "Bound " + name);
+    EXPECT_THAT(made(), SizeIs(1));
+    remove(claims_path, "c");
+    pass(3s);
+    EXPECT_THAT(balancers(), IsEmpty());
+    EXPECT_THAT(made(), IsEmpty());
+}
+
+TEST_F(CloudTest, AClaimThatGoesWhileItsBalancerIsMadeLeavesNothing) {
+    provision();
+    cloud.error = Error{Errc::unavailable, {}, "throttled"};
+    make_claim("c", "2Gi");
+    pass(3s);
+    ASSERT_THAT(balancers(), SizeIs(1));
+    EXPECT_THAT(condition(claims_path, "c", "Bound"), HasSubstr("throttled"));
+    remove(claims_path, "c");
+    pass(3s);
+    EXPECT_EQ(balancer(balancers().front()), "Failed: c");
+    cloud.error.reset();
+    pass(5min, 5s);
+    EXPECT_THAT(balancers(), IsEmpty());
+    EXPECT_THAT(made(), IsEmpty());
+}
+
+TEST_F(CloudTest, AProviderThatFailsFourTimesIsAskedAgain) {
+    provision();
+    cloud.fail_next = 4;
+    make_claim("c", "2Gi");
+    pass(1min, 500ms);
+    EXPECT_THAT(claim("c"), HasSubstr("Bound lb-"));
+    EXPECT_THAT(made(), SizeIs(1));
+}
+
+TEST_F(CloudTest, WhatNobodyWantsIsRemovedAfterTwoSightings) {
+    const std::string stray = "fl-0123456789abcdef0123456789ab";
+    cloud.balancers[stray] = {stray, "of-nobody", false, balancer::State::running, "", {}};
+    cloud.balancers["by-hand"] = {"by-hand", "of-nobody-either", false, balancer::State::running, "", {}};
+    start();
+    settle();
+    EXPECT_THAT(made(), SizeIs(2)) << "one sighting is not enough";
+    pass(1min, 1s);
+    EXPECT_THAT(made(), ElementsAre("by-hand"));
+}
+
+}  // namespace
+}  // namespace fairlead::controller
