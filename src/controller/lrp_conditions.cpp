@@ -66,6 +66,12 @@ std::string listed(const std::vector<std::string>& texts) {
     return all;
 }
 
+void add_first(const std::vector<std::string>& of_names, std::vector<std::string>& texts) {
+    const auto count = std::min(of_names.size(), listed_names);
+    texts.insert(texts.end(), of_names.begin(), of_names.begin() + static_cast<std::ptrdiff_t>(count));
+    if (count < of_names.size()) texts.push_back(fmt::format("and {} more such names", of_names.size() - count));
+}
+
 // What is good to know though nothing is wrong.
 std::vector<std::string> notices(const LrpFacts& facts, std::string_view provider) {
     std::vector<std::string> texts;
@@ -75,13 +81,8 @@ std::vector<std::string> notices(const LrpFacts& facts, std::string_view provide
         if (!outcome.message.empty()) texts.push_back(outcome.message);
     }
     if (provider != lrp::cf_router) return texts;
-    auto limits = lrp::limits_of(facts.desired);
-    if (limits.size() > listed_names) {
-        const auto more = limits.size() - listed_names;
-        limits.resize(listed_names);
-        limits.push_back(fmt::format("and {} more such names", more));
-    }
-    texts.insert(texts.end(), limits.begin(), limits.end());
+    add_first(facts.overruled, texts);
+    add_first(lrp::limits_of(facts.desired), texts);
     if (facts.routes_first.empty()) return texts;
     std::vector<std::string> names;
     for (const auto& [name, routers] : facts.routes_first) {

@@ -20,6 +20,7 @@ struct LrpFacts {
     const lrp::PortPlan& plan;  // of desired.routes.ports
     using Names = std::map<std::string, std::set<std::string>>;
     Names routes_first{};  // names that a Route has on a Router which serves the LRP: there it goes first; -> Routers
+    std::vector<std::string> overruled{};  // names that others want otherwise: "foo.com: why"
 };
 
 struct LrpStory {

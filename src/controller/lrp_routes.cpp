@@ -1,5 +1,6 @@
 #include "controller/lrp_routes.h"
 
+#include <algorithm>
 #include <set>
 
 #include "base/log.h"
@@ -53,14 +54,17 @@ void LrpRoutes::ask_for_touched() {
     }
 }
 
+std::set<std::string> LrpRoutes::routers_of(const lrp::Desired& desired) {
+    std::set<std::string> routers;
+    for (const auto* each : feed_.book().ledger().serving(desired.labels)) routers.insert(each->facts.name);
+    return routers;
+}
+
 LrpFacts::Names LrpRoutes::routes_first(const control::Key& key, const lrp::Desired& desired) {
     first_.put(key, &desired);
     std::optional<std::set<std::string>> serving;
     const auto serves = [&](const std::string& router) {
-        if (!serving) {
-            serving.emplace();
-            for (const auto* each : feed_.book().ledger().serving(desired.labels)) serving->insert(each->facts.name);
-        }
+        if (!serving) serving = routers_of(desired);
         return serving->contains(router);
     };
     const auto now = context_.clock().now();
@@ -70,6 +74,21 @@ LrpFacts::Names LrpRoutes::routes_first(const control::Key& key, const lrp::Desi
         context_.enqueue_after(key, *lost.until - now);
     }
     return std::move(lost.names);
+}
+
+// Gorouters take all; of Routers those that serve both, and a process that no Router serves is at gorouters only.
+std::vector<std::string> LrpRoutes::overruled(const control::Key& key, const lrp::Desired& desired) {
+    std::optional<std::set<std::string>> routers;
+    return first_.sharing().problems(key, [&](const std::string& other) {
+        if (!routers) routers = routers_of(desired);
+        const auto stored = feed_.lrps().get(other);
+        const auto object = stored ? json::parse(stored->value()) : Result<json::Value>(fail(Errc::not_found, other));
+        const auto read = object ? lrp::desired_of_object(*object) : Result<lrp::Desired>(fail(object.error()));
+        if (!read) return false;
+        const auto others = routers_of(*read);
+        return (routers->empty() && others.empty()) ||
+               std::any_of(routers->begin(), routers->end(), [&](const auto& each) { return others.contains(each); });
+    });
 }
 
 std::optional<LrpRoutes::Draft> LrpRoutes::draft(const control::Key& key) {
@@ -83,7 +102,8 @@ std::optional<LrpRoutes::Draft> LrpRoutes::draft(const control::Key& key) {
     const auto story = lrp_story({.desired = *desired,
                                   .generation = json::int_at(*object, "metadata.generation").value_or(0),
                                   .plan = plan,
-                                  .routes_first = routes_first(key, *desired)});
+                                  .routes_first = routes_first(key, *desired),
+                                  .overruled = overruled(key, *desired)});
     const auto now = context_.clock().monotonic();
     if (!story.unsettled) {
         unsettled_.erase(key);

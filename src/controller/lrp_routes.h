@@ -9,6 +9,7 @@
 #include <chrono>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -37,8 +38,12 @@ private:
 
     void ask_for(const control::Key& key);
     void ask_for_touched();
+    // Routers that serve it.
+    std::set<std::string> routers_of(const lrp::Desired& desired);
     // Names of the LRP that a Route has where the LRP is served.
     LrpFacts::Names routes_first(const control::Key& key, const lrp::Desired& desired);
+    // Names of the LRP that others at the same Routers want otherwise.
+    std::vector<std::string> overruled(const control::Key& key, const lrp::Desired& desired);
     // What is to be written; nothing: it stands, or is given a moment.
     std::optional<Draft> draft(const control::Key& key);
     void write(std::vector<Draft> drafts);

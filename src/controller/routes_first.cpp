@@ -3,7 +3,6 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <iterator>
 #include <tuple>
 #include <utility>
 
@@ -74,6 +73,7 @@ RoutesFirst::RoutesFirst(control::Context& context, std::function<void(const con
         routes_.for_each([this](const auto&, const Route& route) {
             for (const auto& subject : subjects_of(route)) ask_for_all(subject);
         });
+        for (const auto& lrp : sharing_.at_odds()) ask_(lrp);
     });
 }
 
@@ -96,21 +96,11 @@ void RoutesFirst::ask_for_all(std::string_view subject) const {
     if (label == "*" || is_number(label)) ask(instances_of(route::parent_of(subject)));
 }
 
-// Whether a Route is a stranger depends on all that share the name.
-void RoutesFirst::ask_for_sharers(const control::Key& lrp, const std::vector<std::string>& names) const {
-    for (const auto& name : names) {
-        for (const auto& other : by_name_.find(name)) {
-            if (namespace_of(other) != namespace_of(lrp)) ask_(other);
-        }
-    }
-}
-
 void RoutesFirst::put(const control::Key& lrp, const lrp::Desired* desired) {
-    std::set<std::string> names, keys;
+    std::set<std::string> keys;
     if (desired != nullptr) {
         for (const auto& route : desired->routes.http) {
             for (const auto& name : route.names) {
-                names.insert(name);
                 const auto key = lrp::key_of(name);
                 keys.insert(subject_of(key));
                 if (!key.wildcard) keys.insert(route::wildcard_above(key.host));
@@ -118,17 +108,9 @@ void RoutesFirst::put(const control::Key& lrp, const lrp::Desired* desired) {
             }
         }
     }
-    std::vector<std::string> now(names.begin(), names.end());
     lrps_.set(lrp, {keys.begin(), keys.end()});
-    auto& held = names_[lrp];
-    if (held != now) {
-        std::vector<std::string> changed;
-        std::set_symmetric_difference(held.begin(), held.end(), now.begin(), now.end(), std::back_inserter(changed));
-        by_name_.set(lrp, now);
-        ask_for_sharers(lrp, changed);
-        held = std::move(now);
-    }
-    if (held.empty()) names_.erase(lrp);
+    // Whether a Route is a stranger depends on all that share the name.
+    for (const auto& other : sharing_.put(lrp, desired)) ask_(other);
 }
 
 void RoutesFirst::look(const std::string& name, const std::string& scope, const Serves& serves, WallTime now,
@@ -141,10 +123,10 @@ void RoutesFirst::look(const std::string& name, const std::string& scope, const 
     }
     for (const auto& each : found) {
         const auto& route = *routes_.get(each);
-        const auto& sharers = by_name_.find(name);
+        const auto& sharers = sharing_.sharers(name);
         const bool stranger =
             scope != route.metadata.namespace_ || std::any_of(sharers.begin(), sharers.end(), [&](const auto& sharer) {
-                return namespace_of(sharer) != route.metadata.namespace_;
+                return namespace_of(sharer.first) != route.metadata.namespace_;
             });
         for (const auto& router : routers_of(route)) {
             const auto* object = routers_.get(router);

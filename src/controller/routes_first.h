@@ -13,7 +13,7 @@
 
 #include "base/clock.h"
 #include "control/context.h"
-#include "lrp/lrp.h"
+#include "lrp/sharing.h"
 #include "resource/kinds/route.h"
 #include "resource/kinds/router.h"
 
@@ -36,11 +36,12 @@ public:
     // `serves` says whether a Router serves the LRP.
     using Serves = std::function<bool(const std::string& router)>;
     [[nodiscard]] Lost lost(const lrp::Desired& desired, const Serves& serves, WallTime now) const;
+    // Who has which names.
+    [[nodiscard]] const lrp::Sharing& sharing() const { return sharing_; }
 
 private:
     void note_route(const store::ObjectRef& before, const store::ObjectRef& after);
     void ask_for_all(std::string_view subject) const;
-    void ask_for_sharers(const control::Key& lrp, const std::vector<std::string>& names) const;
     void look(const std::string& name, const std::string& scope, const Serves& serves, WallTime now, Lost& lost) const;
 
     std::function<void(const control::Key&)> ask_;
@@ -49,8 +50,7 @@ private:
     const control::Index& routes_of_;  // "foo.com", "*.foo.com" -> Routes that have it
     // LRPs by what a Route may have: host of a name, wildcard above it, "#.foo.com" for names of instances.
     control::Index lrps_;
-    control::Index by_name_;  // "foo.com/path" -> LRPs
-    std::map<control::Key, std::vector<std::string>> names_;
+    lrp::Sharing sharing_;
 };
 
 }  // namespace fairlead::controller

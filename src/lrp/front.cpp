@@ -16,7 +16,6 @@ namespace {
 using Id = std::uint32_t;
 
 constexpr std::string_view owner_prefix = "lrp/";
-constexpr std::size_t max_told = 20;  // problems of one process; the first ones say it all
 
 std::uint32_t hash_of(std::string_view text) { return static_cast<std::uint32_t>(std::hash<std::string_view>()(text)); }
 
@@ -297,27 +296,6 @@ std::string Front::owner(const traffic::RuleKey& name) {
 std::vector<ProcessKey> Front::processes(const traffic::RuleKey& name) const {
     const auto id = impl_->find_name(text_of(name));
     return id == no_id ? std::vector<ProcessKey>{} : impl_->processes_of(impl_->names[id]);
-}
-
-std::vector<std::string> Front::problems(const Book& book, const ProcessKey& process) const {
-    std::vector<std::string> told;
-    const auto desired = book.desired(process);
-    if (!desired || impl_->find_process(Impl::packed(process)) == no_id) return told;
-    const auto tell = [&](std::string_view name, std::string_view text) {
-        if (told.size() < max_told) told.push_back(fmt::format("{}: {}", name, text));
-    };
-    for (const auto& route : desired->routes.http) {
-        for (const auto& name : route.names) {
-            const auto part = this->part(book, key_of(name));
-            if (part.rules.empty()) continue;
-            const auto text = overruled({&*desired, &route}, part);
-            if (!text.empty()) tell(name, text);
-        }
-    }
-    for (auto& limit : limits_of(*desired)) {
-        if (told.size() < max_told) told.push_back(std::move(limit));
-    }
-    return told;
 }
 
 std::size_t Front::names() const { return impl_->names.size() - impl_->free_names.size(); }

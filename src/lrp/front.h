@@ -2,8 +2,7 @@
 // "0.admin.foo.com") is one owner with one rule and one pool, whichever and however many processes lead there; a change
 // costs the names it touches and no more. Pure; used by the emitter and the router's agent, each on one thread.
 //
-// What several processes say of one name: ssl wins over none, a route service over none; of different services or
-// options those of the first process (by its key) count.
+// What several processes want of one name is brought together in order of their keys (join, sharing.h).
 #pragma once
 
 #include <functional>
@@ -34,8 +33,6 @@ public:
     // The part of the table that the name is: its rule and pool, or nothing when no process has it. A name whose
     // processes have no instance has a pool without members (503, not 404).
     [[nodiscard]] traffic::RoutingTable part(const Book& book, const traffic::RuleKey& name) const;
-    // Which of its names are not as the process wants them, and why: others that have them want something else.
-    [[nodiscard]] std::vector<std::string> problems(const Book& book, const ProcessKey& process) const;
     // "lrp/foo.com/path": owner of the rule, and name of the pool.
     static std::string owner(const traffic::RuleKey& name);
     // Those whose routes make the name, in order.

@@ -3,11 +3,13 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <span>
 
 #include "base/text.h"
 #include "dns/name.h"
 #include "json/value.h"
 #include "lrp/front.h"
+#include "lrp/sharing.h"
 
 namespace fairlead::lrp {
 
@@ -138,37 +140,19 @@ void contribute(const Desired& desired, std::string_view name, std::vector<Contr
 
 Part part_of(const Book& book, const std::string& owner, const std::vector<Contribution>& list) {
     Part part{.rule = {.pool = owner, .owner = owner}, .pool = {}};
-    auto& rule = part.rule;
-    for (const auto& each : list) {
-        if (each.route->ssl) {
-            rule.plain = traffic::Plain::redirect;
-            rule.tls = traffic::Tls::terminate;
-        }
-        if (rule.route_service.empty()) rule.route_service = each.route->route_service;
-        if (rule.options.empty()) rule.options = each.route->options;
+    auto made = wish_of(*list.front().route);
+    for (const auto& each : std::span(list).subspan(1)) join(made, wish_of(*each.route));
+    if (made.ssl) {
+        part.rule.plain = traffic::Plain::redirect;
+        part.rule.tls = traffic::Tls::terminate;
     }
     part.pool.name = owner;
-    part.pool.balance = balance_of(rule.options);
-    // Where processes differ, what every server of HTTP/2 without TLS most likely speaks as well.
-    if (std::all_of(list.begin(), list.end(), [](const auto& each) { return each.route->http2; })) {
-        part.pool.protocol = traffic::PoolProtocol::http2;
-    }
+    part.pool.balance = balance_of(made.options);
+    if (made.http2) part.pool.protocol = traffic::PoolProtocol::http2;
+    part.rule.route_service = std::move(made.route_service);
+    part.rule.options = std::move(made.options);
     part.pool.members = members_of(book, list);
     return part;
-}
-
-std::string overruled(const Contribution& contribution, const traffic::RoutingTable& made) {
-    const auto& route = *contribution.route;
-    const auto& rule = made.rules.begin()->second;
-    if (!route.ssl && rule.tls == traffic::Tls::terminate) return "answers on TLS only: another route wants ssl";
-    if (route.route_service != rule.route_service) {
-        return fmt::format("goes through the route service {}, which another route wants", rule.route_service);
-    }
-    if (route.options != rule.options) return fmt::format("has the options {} of another route", rule.options);
-    if (route.http2 && made.pools.begin()->second.protocol != traffic::PoolProtocol::http2) {
-        return "is asked by HTTP/1.1 but by gorouters: another route does not say http2";
-    }
-    return {};
 }
 
 }  // namespace fairlead::lrp

@@ -42,7 +42,5 @@ struct Part {
 };
 // Of at least one contribution, in order of the processes.
 Part part_of(const Book& book, const std::string& owner, const std::vector<Contribution>& list);
-// Why this contribution is not followed as it is written; empty: it is. `made`: rule and pool of the name.
-std::string overruled(const Contribution& contribution, const traffic::RoutingTable& made);
 
 }  // namespace fairlead::lrp

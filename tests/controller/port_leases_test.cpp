@@ -509,6 +509,26 @@ TEST_F(PortLeasesTest, NamesThatRoutesHaveDependOnRoutersAndSharers) {
     EXPECT_THAT(condition("default/web"), Not(HasSubstr("a Route has")));
 }
 
+TEST_F(PortLeasesTest, WhoSharesANameIsToldWhenItIsOverruled) {
+    make_router("rest", R"("tcp":"62000")");
+    make_router("blue", R"("tcp":"62000")", R"(,"label":"shard=blue")");
+    make_lrp("default/web", R"({"cf-router":[{"port":4000,"routes":["foo.test"]}]})");
+    settle();
+    EXPECT_EQ(condition("default/web"), "True Accepted 1 name to port 4000");
+    make_lrp("mars/other", R"({"cf-router":[{"port":4000,"routes":["foo.test"],"ssl":true}]})");
+    settle();
+    const auto* const told =
+        "True Accepted 1 name to port 4000; foo.test: answers on TLS only: another route wants ssl";
+    EXPECT_EQ(condition("default/web"), told);
+    EXPECT_EQ(condition("mars/other"), "True Accepted 1 name to port 4000");
+    change(path("mars/other"), R"({"metadata":{"labels":{"shard":"blue"}}})");
+    settle();
+    EXPECT_EQ(condition("default/web"), "True Accepted 1 name to port 4000") << "served by different routers";
+    change(fmt::format("{}/blue", routers_path), R"({"spec":{"label":"shard=red"}})");
+    settle();
+    EXPECT_EQ(condition("default/web"), told) << "the router that is left serves both";
+}
+
 TEST_F(PortLeasesTest, ARouteThatWasMovedHasTheNameUntilItsFormerRouterStops) {
     make_router("rest", R"("tcp":"62000")");
     make_router("blue", R"("tcp":"62000")", R"(,"label":"shard=blue")");

@@ -10,7 +10,9 @@
 
 #include "lrp/front.h"
 #include "lrp/names.h"
+#include "lrp/parts.h"
 #include "lrp/read.h"
+#include "lrp/sharing.h"
 #include "paths/paths.h"
 
 namespace fairlead::lrp {
@@ -92,9 +94,17 @@ TEST_P(Examples, ComeOutAsWritten) {
         ASSERT_EQ(part.rules.size(), 1U);
         table[text_of(name)] = line_of(part);
     }
+    Sharing sharing;
     for (const auto& process : touched) {
-        const auto more = front.problems(book, process);
-        problems.insert(problems.end(), more.begin(), more.end());
+        if (const auto desired = book.desired(process)) sharing.put(process.guid, &*desired);
+    }
+    for (const auto& process : touched) {
+        const auto desired = book.desired(process);
+        if (!desired) continue;
+        for (const auto& more :
+             {sharing.problems(process.guid, [](const auto&) { return true; }), limits_of(*desired)}) {
+            problems.insert(problems.end(), more.begin(), more.end());
+        }
     }
     Table wanted;
     for (const auto& row : example.at("table").as_object()) wanted[row.key()] = json::view(row.value().as_string());

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "lrp/names.h"
+#include "lrp/parts.h"
 #include "lrps.h"
 
 namespace fairlead::lrp {
@@ -164,21 +165,17 @@ TEST(Front, ProcessesOfOneNameAreBalancedTogether) {
     EXPECT_THAT(world.front.processes(key_of("x.test")), ElementsAre(ProcessKey{"", "b"}));
 }
 
-TEST(Front, SslWinsAndIsTold) {
+TEST(Front, SslWins) {
     World world;
     world.book.put(routed("a", 0, {{.port = 4000, .names = {"x.test"}}}));
     world.book.put(routed("b", 0, {{.port = 4000, .names = {"x.test"}, .ssl = true}}));
     (void)world.update();
     EXPECT_EQ(world.rule("x.test").plain, traffic::Plain::redirect);
     EXPECT_EQ(world.rule("x.test").tls, traffic::Tls::terminate);
-    EXPECT_THAT(world.front.problems(world.book, {"", "a"}),
-                ElementsAre("x.test: answers on TLS only: another route wants ssl"));
-    EXPECT_THAT(world.front.problems(world.book, {"", "b"}), IsEmpty());
     world.book.erase(process("b"));
     (void)world.update();
     EXPECT_EQ(world.rule("x.test").plain, traffic::Plain::serve);
     EXPECT_EQ(world.rule("x.test").tls, traffic::Tls::none);
-    EXPECT_THAT(world.front.problems(world.book, {"", "a"}), IsEmpty());
 }
 
 TEST(Front, OfDifferentServicesThatOfTheFirstProcessCounts) {
@@ -188,10 +185,6 @@ TEST(Front, OfDifferentServicesThatOfTheFirstProcessCounts) {
     world.book.put(routed("c", 0, {{.port = 4000, .names = {"x.test"}, .route_service = "https://c.test"}}));
     (void)world.update();
     EXPECT_EQ(world.rule("x.test").route_service, "https://b.test");
-    EXPECT_THAT(world.front.problems(world.book, {"", "a"}), SizeIs(1));
-    EXPECT_THAT(world.front.problems(world.book, {"", "b"}), IsEmpty());
-    EXPECT_THAT(world.front.problems(world.book, {"", "c"}),
-                ElementsAre("x.test: goes through the route service https://b.test, which another route wants"));
 }
 
 TEST(Front, InstancesAreAskedAsTheirRouteSays) {
@@ -209,9 +202,6 @@ TEST(Front, InstancesAreAskedAsTheirRouteSays) {
     EXPECT_EQ(world.pool("a.test").protocol, traffic::PoolProtocol::http);
     EXPECT_TRUE(world.pool("a.test").members.at(0).http2);
     EXPECT_FALSE(world.pool("a.test").members.at(1).http2);
-    EXPECT_THAT(world.front.problems(world.book, {"", "a"}),
-                ElementsAre("a.test: is asked by HTTP/1.1 but by gorouters: another route does not say http2"));
-    EXPECT_THAT(world.front.problems(world.book, {"", "b"}), IsEmpty());
     // A change of nothing else is one.
     world.book.put(routed("b", 1, {{.port = 4000, .names = {"a.test"}, .http2 = true}}));
     EXPECT_THAT(world.update(), ElementsAre("a.test"));
@@ -227,7 +217,7 @@ TEST(Front, NamesOfInstances) {
     EXPECT_THAT(world.update(), ElementsAre("0.x.test/p", "1.x.test/p", "2.x.test/p", "*.w.test", "x.test/p"));
     EXPECT_EQ(world.members("0.x.test/p"), "10.0.0.1:60000");
     EXPECT_EQ(world.members("1.x.test/p"), "") << "known, and nobody there";
-    EXPECT_THAT(world.front.problems(world.book, {"", "a"}),
+    EXPECT_THAT(limits_of(*world.book.desired({"", "a"})),
                 ElementsAre("*.w.test: a wildcard has no names for single instances"));
     world.book.put(instance("a", 2, 0, 2));
     EXPECT_THAT(world.update(), ElementsAre("2.x.test/p", "*.w.test", "x.test/p")) << "not those of the others";
@@ -247,7 +237,7 @@ TEST(Front, NamesOfInstancesHaveALimit) {
     world.book.put(many);
     (void)world.update();
     EXPECT_EQ(world.front.names(), max_instance_names + 2);
-    EXPECT_THAT(world.front.problems(world.book, {"", "a"}), SizeIs(2));
+    EXPECT_THAT(limits_of(*world.book.desired({"", "a"})), SizeIs(2));
     EXPECT_FALSE(world.table.rules.contains(key_of("5000.x.test")));
     EXPECT_TRUE(world.table.rules.contains(key_of("4999.x.test")));
 }
@@ -258,7 +248,7 @@ TEST(Front, NamesOfInstancesMustFit) {
     World world;
     world.book.put(routed("a", 0, {{.port = 5000, .names = {host + "aa/p"}, .to_instances = true}}));
     EXPECT_THAT(world.update(), SizeIs(1));
-    EXPECT_THAT(world.front.problems(world.book, {"", "a"}), SizeIs(1));
+    EXPECT_THAT(limits_of(*world.book.desired({"", "a"})), SizeIs(1));
     world.book.put(routed("a", 1, {{.port = 5000, .names = {host + "a/p"}, .to_instances = true}}));
     EXPECT_THAT(world.update(), SizeIs(5)) << "the old one, and three more";
 }
