@@ -2,7 +2,7 @@
 // "0.admin.foo.com") is one owner with one rule and one pool, whichever and however many processes lead there; a change
 // costs the names it touches and no more. Pure; used by the emitter and the router's agent, each on one thread.
 //
-// What several processes want of one name is brought together in order of their keys (join, sharing.h).
+// What several processes want of one name is brought together in order of their keys (agree, sharing.h).
 #pragma once
 
 #include <functional>

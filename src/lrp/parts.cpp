@@ -141,7 +141,7 @@ void contribute(const Desired& desired, std::string_view name, std::vector<Contr
 Part part_of(const Book& book, const std::string& owner, const std::vector<Contribution>& list) {
     Part part{.rule = {.pool = owner, .owner = owner}, .pool = {}};
     auto made = wish_of(*list.front().route);
-    for (const auto& each : std::span(list).subspan(1)) join(made, wish_of(*each.route));
+    for (const auto& each : std::span(list).subspan(1)) agree(made, wish_of(*each.route));
     if (made.ssl) {
         part.rule.plain = traffic::Plain::redirect;
         part.rule.tls = traffic::Tls::terminate;

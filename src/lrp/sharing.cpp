@@ -24,7 +24,7 @@ Wish together(const Sharing::Names& sharers) {
     });
     std::optional<Wish> made;
     for (const auto* each : all) {
-        for (const auto& wish : each->second.wishes) made ? join(*made, wish) : void(made = wish);
+        for (const auto& wish : each->second.wishes) made ? agree(*made, wish) : void(made = wish);
     }
     return made.value_or(Wish{});
 }
@@ -58,7 +58,7 @@ Wish wish_of(const HttpRoute& route) {
     return {.ssl = route.ssl, .http2 = route.http2, .route_service = route.route_service, .options = route.options};
 }
 
-void join(Wish& made, const Wish& next) {
+void agree(Wish& made, const Wish& next) {
     made.ssl = made.ssl || next.ssl;
     made.http2 = made.http2 && next.http2;
     if (made.route_service.empty()) made.route_service = next.route_service;

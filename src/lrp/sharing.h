@@ -26,7 +26,7 @@ Wish wish_of(const HttpRoute& route);
 // Of a name that several want, in order of the processes: ssl wins over none, a route service over none, of different
 // services or options the first ones count. HTTP/2 only if all want it: where processes differ, the other is what every
 // server of HTTP/2 without TLS most likely speaks as well.
-void join(Wish& made, const Wish& next);
+void agree(Wish& made, const Wish& next);
 
 // Why a name that is `made` so is not as it is wanted; empty: it is.
 std::string overruled(const Wish& wanted, const Wish& made);
