@@ -238,12 +238,12 @@ class BalancerTests:
         until(lambda: who() == "two", "the next one goes on with it")
         with self.subTest("one whose balancer is gone by then is ended"):
             self.server.kill()
-            self.server.args = ("--roles", "api,controllers,dns")
+            self.server.args = ("--roles", "api,dns")
             self.server.start()
             self.kubectl("delete", "loadbalancer", "left")
             self.assertEqual(who(), "two", "nobody has ended it yet")
             self.server.kill()
-            self.server.args = ()
+            self.server.args = self.SERVE_ARGS
             self.server.start()
             until(lambda: refuses(http), "its proxy is ended")
 
