@@ -226,8 +226,17 @@ class BalancerTests:
         self.assertEqual(len(instances), 1)
         self.assertTrue(instances[0]["metadata"]["name"].startswith("own-"))
         self.assertEqual(instances[0]["spec"]["address"], "127.0.0.1")
+        with self.subTest("and shows what it counts among its own figures, with the balancer's name"):
+            def shown(start):
+                return [line for line in self.server.request("GET", "/metrics")[2].decode().splitlines()
+                        if line.startswith(start) and 'loadbalancer="own"' in line]
+            until(lambda: any(line.endswith(" 1") for line in shown("fairlead_loadbalancer_ingresses")), "its Ingress is counted")
+            if self.kind == "Haproxy":
+                until(lambda: [line for line in shown("fairlead_ingress_requests_total") if 'code="2xx"' in line], "its requests are counted")
+                self.assertIn('ingress="own"', shown("fairlead_ingress_sent_bytes_total")[0])
         self.kubectl("delete", "loadbalancer", "own")
         until(lambda: refuses(http), "its proxy ends with it")
+        self.assertEqual(shown("fairlead_loadbalancer_ingresses"), [], "so do its figures")
 
     def test_a_server_that_is_killed_leaves_its_proxies_serving(self):
         http, who = self.own("left")

@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 
 #include "router/agent_fixture.h"
+#include "router/route_figures.h"
 
 namespace fairlead::router {
 namespace {
@@ -78,6 +79,44 @@ TEST_F(BalancerTest, ServesItsIngressesAndSaysSo) {
     }
     EXPECT_TRUE(selects);
     for (const auto& call : api.calls) EXPECT_THAT(call, testing::Not(HasSubstr("/routes"))) << "nor Routes";
+}
+
+TEST_F(BalancerTest, FiguresNameTheBalancerAndTheIngress) {
+    start_balancer();
+    auto& counted = driver.counted["ingress/shop/web/web:80"];
+    counted.requests = 7;
+    counted.codes = {{2, 5}, {5, 2}};
+    counted.bytes_in = 100;
+    counted.bytes_out = 2000;
+    counted.connect_errors = 3;
+    const auto text = metrics.expose();
+    for (
+        const auto* line : {
+            R"(fairlead_ingress_requests_total{backend="web:80",code="2xx",ingress="web",loadbalancer="front",namespace="shop"} 5)",
+            R"(fairlead_ingress_requests_total{backend="web:80",code="5xx",ingress="web",loadbalancer="front",namespace="shop"} 2)",
+            R"(fairlead_ingress_received_bytes_total{backend="web:80",ingress="web",loadbalancer="front",namespace="shop"} 100)",
+            R"(fairlead_ingress_sent_bytes_total{backend="web:80",ingress="web",loadbalancer="front",namespace="shop"} 2000)",
+            R"(fairlead_ingress_connect_errors_total{backend="web:80",ingress="web",loadbalancer="front",namespace="shop"} 3)",
+            R"(fairlead_loadbalancer_ingresses{loadbalancer="front"} 1)",
+            R"(fairlead_loadbalancer_problem_ingresses{loadbalancer="front"} 0)",
+            R"(fairlead_loadbalancer_reloads_total{loadbalancer="front"} 0)",
+            R"(fairlead_ingress_metrics_left_out{loadbalancer="front"} 0)",
+        }) {
+        EXPECT_THAT(text, HasSubstr(line));
+    }
+    EXPECT_THAT(text, testing::Not(HasSubstr("fairlead_route_"))) << "Routes are something else";
+}
+
+TEST(BalancerFigures, OfSeveralBalancersAreOneFamilyEach) {
+    proxy::PoolFigures counted;
+    counted.codes = {{2, 1}};
+    std::vector<SampleFamily> all;
+    merge(all, balancer_figures("front", {{"ingress/shop/web/web:80", counted}}, {.reloads = 2}));
+    const auto families = all.size();
+    merge(all, balancer_figures("back", {{"ingress/shop/web/web:80", counted}}, {.reloads = 3}));
+    EXPECT_EQ(all.size(), families);
+    for (const auto& family : all) EXPECT_EQ(family.samples.size(), 2U) << family.name;
+    EXPECT_EQ(all.front().samples.back().labels.at("loadbalancer"), "back");
 }
 
 TEST_F(BalancerTest, KnowsWhatItsBalancerSays) {
