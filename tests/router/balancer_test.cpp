@@ -137,6 +137,36 @@ TEST_F(BalancerTest, KnowsWhatItsBalancerSays) {
     EXPECT_FALSE(agent->router());
 }
 
+TEST_F(BalancerTest, WhatNginxCannotDoIsSaidByAnnotationAndServedWithout) {
+    const auto put = [this](const std::string& annotations) {
+        api.put(ingresses, fmt::format("{{metadata: {{name: web, namespace: shop, uid: u-web, creationTimestamp: "
+                                       "'2026-01-01T00:00:00Z', annotations: {{{}}}}}, spec: {{rules: [{{host: "
+                                       "shop.test, http: {{paths: [{{path: /, pathType: Prefix, backend: {{service: "
+                                       "{{name: web, port: {{number: 80}}}}}}}}]}}}}]}}, status: {{loadBalancerName: "
+                                       "front}}}}",
+                                       annotations));
+    };
+    put("fairlead.dev/sticky-cookie: shop, fairlead.dev/proxy-protocol: v2");
+    start_balancer();
+    pass(200ms);
+    EXPECT_EQ(told(), "") << "HAProxy can";
+    EXPECT_EQ(driver.table.pools.at("ingress/shop/web/web:80").sticky_cookie, "shop");
+    agent.reset();
+    balancer("{http: 8080, https: 8443}", "Nginx");
+    start_balancer();
+    pass(200ms);
+    EXPECT_THAT(told(),
+                HasSubstr("shop/web Unsupported: annotation fairlead.dev/sticky-cookie is \"shop\": nginx has no"));
+    EXPECT_THAT(told(), HasSubstr("annotation fairlead.dev/proxy-protocol is \"v2\": nginx does not speak it"));
+    EXPECT_EQ(hosts(), "shop.test");
+    const auto& pool = driver.table.pools.at("ingress/shop/web/web:80");
+    EXPECT_EQ(pool.sticky_cookie, "");
+    EXPECT_FALSE(pool.proxy_protocol);
+    put("fairlead.dev/balance: source");
+    pass(200ms);
+    EXPECT_EQ(told(), "");
+}
+
 TEST_F(BalancerTest, AnIngressThatIsTakenAwayGoesAtOnce) {
     put_ingress("shop", "second", "second.test", "/");
     start_balancer();
