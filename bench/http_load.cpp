@@ -1,5 +1,9 @@
 // A load generator: N keep-alive connections on one thread, each sending its next request when the last answer is
-// complete. Prints one line of JSON. Drives our own server, and etcd's JSON gateway, with the same code.
+// complete. Prints one line of JSON. Drives our own server, proxies, and etcd's JSON gateway, with the same code.
+//
+// A server may close a kept connection at any time, also while a request is on its way. As HTTP clients do (RFC 9110
+// 9.2.2), a GET that got not one byte of an answer on a connection that had answered before is sent once more on a new
+// one. That is counted as "again"; only if it fails there, or fails on a new connection, it is an error.
 #include <fmt/core.h>
 #include <sys/epoll.h>
 
@@ -7,6 +11,7 @@
 #include <chrono>
 #include <csignal>
 #include <cstring>
+#include <deque>
 #include <fstream>
 #include <optional>
 #include <sstream>
@@ -25,11 +30,11 @@ using fairlead::parse_int;
 constexpr const char* usage = R"(usage: http_load --url URL [options]
   --url URL          http://host:port or https://host:port, with or without a path
   --path PATTERN     path and query; {n} is the request's number, {c} the connection's,
-                     {a} an address made of the request's number
+                     {a} an address made of the request's number, {n%7} what is left of it by 7
   --method METHOD    default GET
   --body-file FILE   the body, with the same placeholders
   --body-size BYTES  a body of so many letters instead
-  --header 'A: b'    may be repeated
+  --header 'A: b'    may be repeated, with the same placeholders; Host instead of the URL's
   --clients N        connections, default 1
   --requests N       stop after so many answers
   --seconds S        stop after so long, default 5
@@ -48,31 +53,50 @@ struct Options {
 // Text with placeholders, split once so that filling them in costs little.
 class Template {
 public:
-    explicit Template(std::string text) : text_(std::move(text)) {
-        plain_ = true;
-        for (const auto* mark : {"{n}", "{c}", "{a}"}) plain_ = plain_ && text_.find(mark) == std::string::npos;
+    explicit Template(std::string_view text) {
+        for (std::size_t at = 0; at < text.size();) {
+            const auto open = text.find('{', at);
+            parts_.push_back({.text = std::string(text.substr(at, open - at))});
+            if (open == std::string_view::npos) break;
+            const auto close = text.find('}', open);
+            const auto mark = text.substr(open + 1, close == std::string_view::npos ? 0 : close - open - 1);
+            const auto by = mark.starts_with("n%") ? parse_int(mark.substr(2)).value_or(0) : 0;
+            if (mark == "n" || mark == "c" || mark == "a" || by > 0) {
+                parts_.push_back({.kind = mark.front(), .by = by});
+                at = close + 1;
+            } else {
+                parts_.push_back({.text = "{"});
+                at = open + 1;
+            }
+        }
     }
     [[nodiscard]] std::string fill(std::int64_t number, std::int64_t client) const {
-        if (plain_) return text_;
         std::string out;
-        for (std::size_t i = 0; i < text_.size(); ++i) {
-            const auto mark = std::string_view(text_).substr(i, 3);
-            if (mark == "{n}" || mark == "{c}") {
-                out += std::to_string(mark == "{n}" ? number : client);
-                i += 2;
-            } else if (mark == "{a}") {
-                out += fmt::format("10.{}.{}.{}", number >> 16 & 255, number >> 8 & 255, number & 255);
-                i += 2;
-            } else {
-                out += text_[i];
+        for (const auto& part : parts_) {
+            switch (part.kind) {
+                case 'n':
+                    out += std::to_string(part.by > 0 ? number % part.by : number);
+                    break;
+                case 'c':
+                    out += std::to_string(client);
+                    break;
+                case 'a':
+                    out += fmt::format("10.{}.{}.{}", number >> 16 & 255, number >> 8 & 255, number & 255);
+                    break;
+                default:
+                    out += part.text;
             }
         }
         return out;
     }
 
 private:
-    std::string text_;
-    bool plain_;
+    struct Part {
+        std::string text = {};
+        char kind = 0;
+        std::int64_t by = 0;
+    };
+    std::vector<Part> parts_;
 };
 
 // Finds the end of an answer. Knows Content-Length, chunked, and nothing.
@@ -80,6 +104,7 @@ class AnswerParser {
 public:
     enum class State { more, complete, broken };
     int status = 0;
+    bool closes = false;  // the server says that it is the last one on this connection
 
     void reset() { *this = {}; }
     // Takes from the front of `in` what belongs to this answer.
@@ -124,6 +149,7 @@ private:
             const auto name = line.substr(0, colon), value = fairlead::trim(line.substr(colon + 1));
             if (equal_ignoring_case(name, "Content-Length"))
                 left_ = static_cast<std::size_t>(parse_int(value).value_or(0));
+            if (equal_ignoring_case(name, "Connection")) closes = equal_ignoring_case(value, "close");
             if (equal_ignoring_case(name, "Transfer-Encoding")) chunked_ = equal_ignoring_case(value, "chunked");
         }
         in.erase(0, end + 4);
@@ -142,6 +168,8 @@ struct Client {
     std::size_t out_at = 0;
     AnswerParser parser;
     Clock::time_point sent;
+    bool used = false;      // the connection has answered before
+    bool answered = false;  // something of the answer that is waited for is there
 };
 
 class Load {
@@ -151,6 +179,8 @@ public:
           tls_(tls),
           path_(options.path),
           body_(options.body),
+          headers_(options.headers),
+          own_host_(fairlead::lower("\n" + options.headers).find("\nhost:") == std::string::npos),
           clients_(static_cast<std::size_t>(options.clients)) {}
 
     int run() {
@@ -170,7 +200,7 @@ public:
         for (auto& client : clients_) send_next(client);
         std::vector<epoll_event> events(256);
         while ((active_ > 0 || !resting_.empty()) && Clock::now() < end) {
-            const int patience = resting_.empty() ? 100 : 1;
+            const int patience = resting_.empty() ? 100 : until_due();
             const int ready = epoll_wait(epoll_, events.data(), static_cast<int>(events.size()), patience);
             wake_due();
             for (int i = 0; i < ready; ++i) serve(*static_cast<Client*>(events[static_cast<std::size_t>(i)].data.ptr));
@@ -185,6 +215,7 @@ private:
         epoll_event event{};
         event.events = EPOLLIN | EPOLLOUT | EPOLLET;
         event.data.ptr = &client;
+        client.used = false;
         return epoll_ctl(epoll_, EPOLL_CTL_ADD, client.socket.fd(), &event) == 0;
     }
 
@@ -194,10 +225,17 @@ private:
                static_cast<double>(started_) >= elapsed.count() * static_cast<double>(options_.rate);
     }
 
+    // Milliseconds until the next request may go, at least one.
+    [[nodiscard]] int until_due() const {
+        const std::chrono::duration<double> elapsed = Clock::now() - started_at_;
+        const auto wait = static_cast<double>(started_) / static_cast<double>(options_.rate) - elapsed.count();
+        return std::clamp(static_cast<int>(wait * 1000), 1, 100);
+    }
+
     void wake_due() {
         while (!resting_.empty() && !ahead()) {
-            auto* client = resting_.back();
-            resting_.pop_back();
+            auto* client = resting_.front();
+            resting_.pop_front();
             send_next(*client);
         }
     }
@@ -215,16 +253,24 @@ private:
         }
         const auto number = started_++;
         ++active_;
+        // Only now: a connection that waits for its first request may be closed, too.
+        const bool connected = client.socket.fd() >= 0 || open(client);
         const auto body = body_.fill(number, client.number);
-        client.out = fmt::format("{} {} HTTP/1.1\r\nHost: {}\r\n{}", options_.method, path_.fill(number, client.number),
-                                 options_.target.host, options_.headers);
+        client.out = fmt::format("{} {} HTTP/1.1\r\n", options_.method, path_.fill(number, client.number));
+        if (own_host_) client.out += fmt::format("Host: {}\r\n", options_.target.host);
+        client.out += headers_.fill(number, client.number);
         if (!body.empty()) client.out += fmt::format("Content-Length: {}\r\n", body.size());
         client.out += "\r\n";
         client.out += body;
         client.out_at = 0;
         client.parser.reset();
+        client.answered = false;
         client.sent = Clock::now();
-        write(client);
+        if (connected) {
+            write(client);
+        } else {
+            lost(client);
+        }
     }
 
     void write(Client& client) {
@@ -247,6 +293,7 @@ private:
                 if (!client.out.empty()) lost(client);
                 return;
             }
+            client.answered = true;
             client.in.append(buffer_, moved);
             const auto parsed = client.parser.feed(client.in);
             if (parsed == AnswerParser::State::more) continue;
@@ -254,6 +301,12 @@ private:
             --active_;
             took_.push_back(std::chrono::duration<float, std::milli>(Clock::now() - client.sent).count());
             if (client.parser.status < 200 || client.parser.status > 299) note_error(client.parser.status);
+            client.used = true;
+            if (client.parser.closes) {
+                client.in.clear();
+                client.socket.close();
+                return send_next(client);
+            }
             send_next(client);
             // After a short read the socket is empty in all likelihood; epoll says when the answer is there.
             if (moved < sizeof buffer_ / 2) return;
@@ -264,11 +317,19 @@ private:
         if (errors_++ == 0) fmt::print(stderr, "first error: status {}\n", status);
     }
 
-    // The server closed or broke the connection: that request is an error, and the client goes on with a new one.
+    // The server closed or broke the connection: that request is an error, unless it may be sent again, and the client
+    // goes on with a new connection.
     void lost(Client& client) {
+        const bool again = client.used && !client.answered && options_.method == "GET";
+        client.in.clear();
+        if (again && open(client)) {
+            ++again_;
+            client.out_at = 0;
+            client.parser.reset();
+            return write(client);
+        }
         --active_;
         note_error(0);
-        client.in.clear();
         client.out.clear();
         if (open(client)) send_next(client);
     }
@@ -281,19 +342,22 @@ private:
                                   static_cast<std::size_t>(share * static_cast<double>(took_.size())))];
         };
         fmt::print(
-            "{{\"requests\":{},\"errors\":{},\"seconds\":{:.3f},\"rps\":{:.1f},\"p50_ms\":{:.4f},\"p99_ms\":{:.4f},"
+            "{{\"requests\":{},\"errors\":{},\"again\":{},\"seconds\":{:.3f},\"rps\":{:.1f},\"p50_ms\":{:.4f},\"p99_"
+            "ms\":{:.4f},"
             "\"max_ms\":{:.4f}}}\n",
-            took_.size(), errors_, seconds, static_cast<double>(took_.size()) / seconds, at(0.5), at(0.99), at(1));
+            took_.size(), errors_, again_, seconds, static_cast<double>(took_.size()) / seconds, at(0.5), at(0.99),
+            at(1));
     }
 
     const Options& options_;
     const TlsSettings& tls_;
-    Template path_, body_;
+    Template path_, body_, headers_;
+    bool own_host_;
     std::vector<Client> clients_;
-    std::vector<Client*> resting_;  // their turn has not come
+    std::deque<Client*> resting_;  // their turn has not come
     std::vector<float> took_;
     Clock::time_point started_at_;
-    std::int64_t started_ = 0, active_ = 0, errors_ = 0;
+    std::int64_t started_ = 0, active_ = 0, errors_ = 0, again_ = 0;
     int epoll_ = -1;
     char buffer_[64 * 1024];
 };

@@ -18,6 +18,8 @@
             same from the POST of a Route through API, scheduler, admission and agent
   emitter   250,000 LRPs to the routing table and to routers on NATS: time, memory, messages per second, an event until its message,
             and a burst of 400,000 names, beside what was measured of Diego's emitter and gorouter elsewhere
+  storm     1,000 Ingress updates per second over 10 HAProxy and 10 nginx balancers under load: failed requests, reloads, CPU, beside one
+            nginx that has all server blocks
   dns-scale 1,000,000 names: memory, start, and changes served while 100,000 queries/s are answered
 
 --seconds N sets the length of one measurement (default 5), --objects N the size of the large store, --names N of the large
@@ -41,6 +43,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 sys.path[:0] = [str(ROOT / "tests" / "integration"), str(ROOT / "bench" / "dns")]
 import attacks  # noqa: E402
+import balancer_storm  # noqa: E402
 import dns_scale  # noqa: E402
 import dns_speed  # noqa: E402
 import emitter_whole  # noqa: E402
@@ -317,6 +320,7 @@ def emitter(_options):
 def main():
     parser = argparse.ArgumentParser(prog="./dev bench", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     every = {"creates": creates, "reads": reads, "watch": watch, "hostile": attacks.run, "control": control, "memory": memory, "plan": plan, "tree": tree, "schedule": schedule, "router": router, "emitter": emitter,
+             "storm": lambda options: balancer_storm.run(TOOLS, max(options.seconds, 5), min(options.objects, 10_000), 1_000),
              "dns": lambda options: dns_speed.run(options, TOOLS), "dns-scale": lambda options: dns_scale.run(options, TOOLS)}
     parser.add_argument("benchmarks", nargs="*", metavar="name")
     parser.add_argument("--seconds", type=int, default=5)

@@ -16,6 +16,7 @@
 #include "proxy/haproxy/driver.h"
 #include "proxy/nginx/driver.h"
 #include "resource/describe.h"
+#include "router/route_figures.h"
 
 namespace fairlead {
 
@@ -79,6 +80,7 @@ BalancerRole::BalancerRole(BalancerRoleOptions options, cluster::Access access, 
       shelf_(
           balancers_, read_balancer, [](const std::string&, const auto*, const auto*) {}, log, "our own",
           max_balancers),
+      collecting_(metrics.collect_with([this] { return figures(); })),
       thread_([this] { return step(); }, clock) {
     const cluster::ListWatchParts parts{*link_, clock_, random_, shelf_, [this] { thread_.wake(); }};
     topic_.emplace(cluster::topic_of(resource::load_balancer_kind()), parts, follower_options());
@@ -192,11 +194,19 @@ void BalancerRole::begin(const std::string& name, const std::string& address) {
         return;
     }
     log_.info("load balancer is served here", {{"balancer", name}, {"address", address}});
+    {
+        const std::lock_guard lock(shown_mutex_);
+        shown_[name] = instance.role.get();
+    }
     instances_.emplace(name, std::move(instance));
 }
 
 void BalancerRole::leave(const std::string& name, Instance instance) {
     log_.info("load balancer is no longer served here", {{"balancer", name}});
+    {
+        const std::lock_guard lock(shown_mutex_);
+        shown_.erase(name);
+    }
     auto shared = std::make_shared<Instance>(std::move(instance));
     leaving_[name] = std::async(std::launch::async, [shared, wake = [this] { thread_.wake(); }] {
         shared->role->stop();
@@ -209,6 +219,13 @@ void BalancerRole::forget_ended() {
     std::erase_if(leaving_, [](const auto& one) {
         return one.second.wait_for(std::chrono::seconds(0)) == std::future_status::ready;
     });
+}
+
+std::vector<SampleFamily> BalancerRole::figures() const {
+    std::vector<SampleFamily> all;
+    const std::lock_guard lock(shown_mutex_);
+    for (const auto& [name, role] : shown_) router::merge(all, role->figures());
+    return all;
 }
 
 void BalancerRole::end_left_behind(const std::map<std::string, std::string>& wanted) {

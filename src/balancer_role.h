@@ -12,6 +12,7 @@
 #include <future>
 #include <map>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <set>
 #include <string>
@@ -50,7 +51,7 @@ public:
     void stop();
 
 private:
-    // Its figures are its own: many would have the same names in one.
+    // Its metrics are its own: many would have the same names in one. What its proxy counts is shown with its name.
     struct Instance {
         std::string address;
         std::unique_ptr<Metrics> metrics;
@@ -63,6 +64,7 @@ private:
     void begin(const std::string& name, const std::string& address);
     void leave(const std::string& name, Instance instance);
     void forget_ended();
+    [[nodiscard]] std::vector<SampleFamily> figures() const;
     // Proxies that a former server left, of balancers that are no more ours.
     void end_left_behind(const std::map<std::string, std::string>& wanted);
     [[nodiscard]] std::filesystem::path directory_of(const std::string& name) const;
@@ -82,6 +84,9 @@ private:
     std::map<std::string, std::future<void>> leaving_;  // by name; not begun again before it has ended
     std::set<std::string> elsewhere_;                   // whose address this machine does not have, as it was logged
     bool looked_behind_ = false;
+    mutable std::mutex shown_mutex_;
+    std::map<std::string, const RouterRole*> shown_;  // whose figures are shown, by name; asked by any thread
+    Metrics::Collecting collecting_;
     StepThread thread_;
     std::optional<cluster::ListWatch> topic_;  // last: its calls end before anything else
 };

@@ -180,6 +180,11 @@ std::string RouterRole::problem() const {
     return agent_ != nullptr ? agent_->problem() : problem_;
 }
 
+std::vector<SampleFamily> RouterRole::figures() const {
+    const std::lock_guard lock(mutex_);
+    return agent_ != nullptr ? agent_->figures() : std::vector<SampleFamily>{};
+}
+
 bool RouterRole::stopping() const {
     const std::lock_guard lock(mutex_);
     return stop_;

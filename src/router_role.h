@@ -1,8 +1,7 @@
 // One instance of a Router, or of a LoadBalancer on machines of one's own, in this process: finds it, runs HAProxy (or
 // nginx, for a balancer of that type) as it says, and the agent that keeps both in step. Used by `fairlead router` and
 // by the roles `router` and `balancers` of `fairlead serve`. Wiring only, like main.cpp: the API -> Link -> Agent ->
-// Driver
-// -> HAProxy, and nginx for UDP ports; probes of members -> Monitor -> Agent; Agent -> RouterInstance.
+// Driver -> HAProxy, and nginx for UDP ports; probes of members -> Monitor -> Agent; Agent -> RouterInstance.
 //
 // Threads: its own; everything from any.
 #pragma once
@@ -46,6 +45,8 @@ public:
     [[nodiscard]] bool ready() const;
     // Why it is not; empty: it is.
     [[nodiscard]] std::string problem() const;
+    // What its proxy has counted; nothing while it runs none.
+    [[nodiscard]] std::vector<SampleFamily> figures() const;
     [[nodiscard]] const cli::InstanceOptions& options() const { return options_; }
 
 private:

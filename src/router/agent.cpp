@@ -81,7 +81,7 @@ struct Agent::Impl {
                                             "Routes that are not served, or not whole; see the RouterInstance.")),
           route_gauge(parts.metrics.gauge("fairlead_router_served_routes", "Routes that this instance serves.")),
           down_gauge(parts.metrics.gauge("fairlead_router_members_down", "Members that checks have found down.")),
-          figures(parts.metrics.collect_with([this] { return route_figures(parts.driver.figures(), shown()); })) {
+          figures(parts.metrics.collect_with([this] { return shown_figures(); })) {
         const Feed feed{parts.link, parts.clock, parts.random, parts.log, parts.wake};
         if (options.load_balancer.empty()) {
             auto made = std::make_unique<RouteSource>(options.router, feed);
@@ -141,6 +141,10 @@ struct Agent::Impl {
     [[nodiscard]] ShownProgress shown() const {
         const std::lock_guard lock(mutex);
         return shown_progress;
+    }
+    [[nodiscard]] std::vector<SampleFamily> shown_figures() const {
+        if (options.load_balancer.empty()) return route_figures(parts.driver.figures(), shown());
+        return balancer_figures(options.load_balancer, parts.driver.figures(), shown());
     }
 
     AgentOptions options;
@@ -365,7 +369,11 @@ void Agent::Impl::publish(const Report& made) {
     why = std::move(problem);
     facts = std::move(now);
     left = leaving && told && !told->ready;
-    shown_progress = {.programmed = programmed.value_or(0), .waiting = pending.size()};
+    shown_progress = {.programmed = programmed.value_or(0),
+                      .waiting = pending.size(),
+                      .routes = made.routes,
+                      .problem_routes = made.problem_routes,
+                      .reloads = made.reloads};
 }
 
 Step Agent::Impl::step() {
@@ -445,6 +453,8 @@ std::string Agent::problem() const {
     const std::lock_guard lock(impl_->mutex);
     return impl_->why;
 }
+
+std::vector<SampleFamily> Agent::figures() const { return impl_->shown_figures(); }
 
 std::optional<RouterFacts> Agent::router() const {
     const std::lock_guard lock(impl_->mutex);

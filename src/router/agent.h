@@ -11,9 +11,11 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "base/clock.h"
 #include "base/fwd.h"
+#include "base/metrics.h"
 #include "base/step_thread.h"
 #include "cluster/link.h"
 #include "health/fwd.h"
@@ -75,6 +77,8 @@ public:
     [[nodiscard]] std::string problem() const;
     // Nothing until it was read, or when the Router (or LoadBalancer) is gone. Whoever made the driver compares.
     [[nodiscard]] std::optional<RouterFacts> router() const;
+    // What its proxy has counted, and how far it is: what its own Metrics show, for whoever runs several of them.
+    [[nodiscard]] std::vector<SampleFamily> figures() const;
 
 private:
     struct Impl;

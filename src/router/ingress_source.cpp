@@ -1,6 +1,7 @@
 #include "router/ingress_source.h"
 
 #include "base/text.h"
+#include "ingress/nginx_limits.h"
 #include "ingress/table.h"
 #include "router/follow.h"
 
@@ -77,8 +78,12 @@ std::optional<Source::Made> IngressSource::make(const std::string& key, const St
         forget_certificates(key);
         return std::nullopt;
     }
-    return Made{.part = ingress::part_of(*ingress, world(key, state, now)),
-                .rank = {ingress->metadata.creation_timestamp, ingress->metadata.uid}};
+    auto part = ingress::part_of(*ingress, world(key, state, now));
+    // The agent of a balancer that gets another type is made anew.
+    const auto* served = balancer();
+    const auto own = served != nullptr ? served->spec.bare_metal_load_balancer : std::nullopt;
+    if (own && own->type == "Nginx") ingress::within_nginx(*ingress, part);
+    return Made{.part = std::move(part), .rank = {ingress->metadata.creation_timestamp, ingress->metadata.uid}};
 }
 
 std::optional<route::Problem> IngressSource::lost(const traffic::RuleKey& rule, const std::string& winner,

@@ -2,35 +2,49 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
+#include <functional>
+#include <iterator>
+
 #include "base/text.h"
 
 namespace fairlead::router {
 
 namespace {
 
-// "route/shop/cart", "ingress/shop/web/cart:80"; what is neither ("lrp/foo.com/path") has no namespace.
-Labels labels_of(const std::string& pool) {
+using Kind = SampleFamily::Kind;
+using Figures = std::map<std::string, proxy::PoolFigures>;
+
+// "route/shop/cart"; what is no Route's ("lrp/foo.com/path") has no namespace.
+Labels route_labels(const std::string& pool) {
     const auto parts = split(pool, '/');
-    if (parts.size() == 4 && parts[0] == "ingress") {
-        return {{"namespace", std::string(parts[1])}, {"route", fmt::format("{}/{}", parts[2], parts[3])}};
-    }
     if (parts.size() != 3 || parts[0] != "route") return {{"namespace", ""}, {"route", pool}};
     return {{"namespace", std::string(parts[1])}, {"route", std::string(parts[2])}};
 }
 
-}  // namespace
+// "ingress/shop/web/cart:80"
+Labels ingress_labels(const std::string& pool) {
+    const auto parts = split(pool, '/');
+    if (parts.size() != 4 || parts[0] != "ingress") return {{"namespace", ""}, {"ingress", pool}, {"backend", ""}};
+    return {
+        {"namespace", std::string(parts[1])}, {"ingress", std::string(parts[2])}, {"backend", std::string(parts[3])}};
+}
 
-std::vector<SampleFamily> route_figures(const std::map<std::string, proxy::PoolFigures>& figures,
-                                        const ShownProgress& progress) {
-    using Kind = SampleFamily::Kind;
+SampleFamily gauge(std::string name, std::string help, Labels labels, double value) {
+    return {std::move(name), std::move(help), Kind::gauge, {{std::move(labels), value}}};
+}
+
+// `noun`: "route", whose figures are "fairlead_route_requests_total" and so on.
+std::vector<SampleFamily> pool_figures(const std::string& noun, const Figures& figures,
+                                       const std::function<Labels(const std::string& pool)>& labels_of) {
+    const auto name = [&](const char* rest) { return fmt::format("fairlead_{}_{}", noun, rest); };
     SampleFamily requests{
-        "fairlead_route_requests_total", "Requests that were answered, by class of the code.", Kind::counter, {}};
-    SampleFamily in{"fairlead_route_received_bytes_total", "Bytes from clients.", Kind::counter, {}};
-    SampleFamily out{"fairlead_route_sent_bytes_total", "Bytes to clients.", Kind::counter, {}};
-    SampleFamily errors{
-        "fairlead_route_connect_errors_total", "Connections to members that failed.", Kind::counter, {}};
-    SampleFamily seconds{"fairlead_route_response_seconds", "Average time of the last 1024 answers.", Kind::gauge, {}};
-    SampleFamily active{"fairlead_route_active_requests", "Requests under way.", Kind::gauge, {}};
+        name("requests_total"), "Requests that were answered, by class of the code.", Kind::counter, {}};
+    SampleFamily in{name("received_bytes_total"), "Bytes from clients.", Kind::counter, {}};
+    SampleFamily out{name("sent_bytes_total"), "Bytes to clients.", Kind::counter, {}};
+    SampleFamily errors{name("connect_errors_total"), "Connections to members that failed.", Kind::counter, {}};
+    SampleFamily seconds{name("response_seconds"), "Average time of the last 1024 answers.", Kind::gauge, {}};
+    SampleFamily active{name("active_requests"), "Requests under way.", Kind::gauge, {}};
     std::size_t shown = 0;
     for (const auto& [pool, counted] : figures) {
         if (++shown > max_shown_routes) break;
@@ -53,24 +67,69 @@ std::vector<SampleFamily> route_figures(const std::map<std::string, proxy::PoolF
         seconds.samples.push_back({labels, counted.average_seconds});
         active.samples.push_back({labels, static_cast<double>(counted.active)});
     }
-    const auto hidden = figures.size() > max_shown_routes ? figures.size() - max_shown_routes : 0;
-    SampleFamily left_out{"fairlead_route_metrics_left_out",
-                          "Routes whose figures are not shown: there are too many.",
-                          Kind::gauge,
-                          {{{}, static_cast<double>(hidden)}}};
-    SampleFamily revision{"fairlead_router_programmed_revision",
-                          "Every change of a Route up to this resourceVersion is in force in the proxy.",
-                          Kind::gauge,
-                          {{{}, static_cast<double>(progress.programmed)}}};
-    SampleFamily waiting{"fairlead_router_waiting_batches",
-                         "Changes handed to the proxy that are not in force yet.",
-                         Kind::gauge,
-                         {{{}, static_cast<double>(progress.waiting)}}};
     std::vector<SampleFamily> families;
-    for (auto* family : {&requests, &in, &out, &errors, &seconds, &active, &left_out, &revision, &waiting}) {
-        families.push_back(std::move(*family));
-    }
+    for (auto* family : {&requests, &in, &out, &errors, &seconds, &active}) families.push_back(std::move(*family));
     return families;
+}
+
+double left_out(const Figures& figures) {
+    return figures.size() > max_shown_routes ? static_cast<double>(figures.size() - max_shown_routes) : 0;
+}
+
+}  // namespace
+
+std::vector<SampleFamily> route_figures(const Figures& figures, const ShownProgress& progress) {
+    auto families = pool_figures("route", figures, route_labels);
+    families.push_back(gauge("fairlead_route_metrics_left_out",
+                             "Routes whose figures are not shown: there are too many.", {}, left_out(figures)));
+    families.push_back(gauge("fairlead_router_programmed_revision",
+                             "Every change of a Route up to this resourceVersion is in force in the proxy.", {},
+                             static_cast<double>(progress.programmed)));
+    families.push_back(gauge("fairlead_router_waiting_batches",
+                             "Changes handed to the proxy that are not in force yet.", {},
+                             static_cast<double>(progress.waiting)));
+    return families;
+}
+
+std::vector<SampleFamily> balancer_figures(const std::string& load_balancer, const Figures& figures,
+                                           const ShownProgress& progress) {
+    const Labels of{{"loadbalancer", load_balancer}};
+    auto families = pool_figures("ingress", figures, [&](const std::string& pool) {
+        auto labels = ingress_labels(pool);
+        labels.insert(of.begin(), of.end());
+        return labels;
+    });
+    families.push_back(gauge("fairlead_ingress_metrics_left_out",
+                             "Back ends of Ingresses whose figures are not shown: there are too many.", of,
+                             left_out(figures)));
+    families.push_back(gauge("fairlead_loadbalancer_programmed_revision",
+                             "Every change of an Ingress up to this resourceVersion is in force in the proxy.", of,
+                             static_cast<double>(progress.programmed)));
+    families.push_back(gauge("fairlead_loadbalancer_waiting_batches",
+                             "Changes handed to the balancer's proxy that are not in force yet.", of,
+                             static_cast<double>(progress.waiting)));
+    families.push_back(gauge("fairlead_loadbalancer_ingresses", "Ingresses that the balancer's proxy serves.", of,
+                             static_cast<double>(progress.routes)));
+    families.push_back(gauge("fairlead_loadbalancer_problem_ingresses",
+                             "Ingresses that are not served, or not whole; see the RouterInstance.", of,
+                             static_cast<double>(progress.problem_routes)));
+    families.push_back({"fairlead_loadbalancer_reloads_total",
+                        "Reloads of the balancer's proxy, since its agent was started.",
+                        Kind::counter,
+                        {{of, static_cast<double>(progress.reloads)}}});
+    return families;
+}
+
+void merge(std::vector<SampleFamily>& into, std::vector<SampleFamily> more) {
+    for (auto& family : more) {
+        const auto same =
+            std::find_if(into.begin(), into.end(), [&](const auto& known) { return known.name == family.name; });
+        if (same == into.end()) {
+            into.push_back(std::move(family));
+        } else {
+            std::move(family.samples.begin(), family.samples.end(), std::back_inserter(same->samples));
+        }
+    }
 }
 
 }  // namespace fairlead::router

@@ -10,7 +10,7 @@ import subprocess
 import tempfile
 
 import harness
-from balancer_world import BalancerProcess, backend, balancer_object, carry, ingress_object
+from balancer_world import BalancerProcess, backend, balancer_object, carry, ingress_object, own_source
 from harness import ServerTest, until
 from router_world import Backend, apply, free_ports, make_certificate, service_objects
 
@@ -226,8 +226,17 @@ class BalancerTests:
         self.assertEqual(len(instances), 1)
         self.assertTrue(instances[0]["metadata"]["name"].startswith("own-"))
         self.assertEqual(instances[0]["spec"]["address"], "127.0.0.1")
+        with self.subTest("and shows what it counts among its own figures, with the balancer's name"):
+            def shown(start):
+                return [line for line in self.server.request("GET", "/metrics")[2].decode().splitlines()
+                        if line.startswith(start) and 'loadbalancer="own"' in line]
+            until(lambda: any(line.endswith(" 1") for line in shown("fairlead_loadbalancer_ingresses")), "its Ingress is counted")
+            if self.kind == "Haproxy":
+                until(lambda: [line for line in shown("fairlead_ingress_requests_total") if 'code="2xx"' in line], "its requests are counted")
+                self.assertIn('ingress="own"', shown("fairlead_ingress_sent_bytes_total")[0])
         self.kubectl("delete", "loadbalancer", "own")
         until(lambda: refuses(http), "its proxy ends with it")
+        self.assertEqual(shown("fairlead_loadbalancer_ingresses"), [], "so do its figures")
 
     def test_a_server_that_is_killed_leaves_its_proxies_serving(self):
         http, who = self.own("left")
@@ -238,12 +247,12 @@ class BalancerTests:
         until(lambda: who() == "two", "the next one goes on with it")
         with self.subTest("one whose balancer is gone by then is ended"):
             self.server.kill()
-            self.server.args = ("--roles", "api,controllers,dns")
+            self.server.args = ("--roles", "api,dns")
             self.server.start()
             self.kubectl("delete", "loadbalancer", "left")
             self.assertEqual(who(), "two", "nobody has ended it yet")
             self.server.kill()
-            self.server.args = ()
+            self.server.args = self.SERVE_ARGS
             self.server.start()
             until(lambda: refuses(http), "its proxy is ended")
 
@@ -301,7 +310,7 @@ class NginxTest(BalancerTests, ServerTest):
     def test_what_nginx_cannot_do_is_said_and_served_without(self):
         self.make("sticky", {"sticky.test": [("/", "Prefix", "web")]}, annotations={"fairlead.dev/sticky-cookie": "shop"})
         self.front.answers("sticky.test", backend="one")
-        self.assertIn("no sticky cookies", self.problem("sticky", "ProxyRefuses"))
+        self.assertIn("fairlead.dev/sticky-cookie", self.problem("sticky", "Unsupported"))
 
     def test_nginx_dies_and_comes_back(self):
         self.make("dies", {"dies.test": [("/", "Prefix", "web")]})
@@ -310,6 +319,33 @@ class NginxTest(BalancerTests, ServerTest):
         os.kill(before, signal.SIGKILL)
         until(lambda: self.front.nginx_pid() not in (None, before), "another one runs")
         self.front.answers("dies.test", backend="one")
+
+
+class NginxConditionTest(ServerTest):
+    """With controllers: what nginx cannot do is in the Ingress's own condition."""
+
+    def test_an_ingress_says_which_of_its_annotations_nginx_cannot_follow(self):
+        one = Backend("one")
+        self.addCleanup(one.stop)
+        apply(self.server, balancer_object("front", "Nginx"), *service_objects("web", one))
+        front = BalancerProcess(self.server, "front", "front-1").start()
+        self.addCleanup(front.remove)
+
+        def programmed(status):
+            known = json.loads(self.kubectl("get", "ingress", "asks", "-o", "json").stdout)
+            return [each for each in known.get("status", {}).get("conditions", [])
+                    if each["type"] == "Programmed" and each["status"] == status and each["reason"] in ("Unsupported", "InForce")]
+
+        def make(annotations):
+            apply(self.server, ingress_object("asks", {"asks.test": [("/", "Prefix", "web")]}, annotations=annotations,
+                                              loadBalancer=own_source("front", "Nginx")))
+        make({"fairlead.dev/sticky-cookie": "shop", "fairlead.dev/proxy-protocol": "v2"})
+        front.answers("asks.test", backend="one")
+        condition = until(lambda: programmed("False"), "the Ingress says so")[0]
+        for annotation in ("fairlead.dev/sticky-cookie", "fairlead.dev/proxy-protocol"):
+            self.assertIn(annotation, condition["message"])
+        make({})
+        until(lambda: programmed("True"), "all is well without them")
 
 
 if __name__ == "__main__":

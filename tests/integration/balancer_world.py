@@ -1,7 +1,9 @@
 """What tests of balancers on machines of one's own share: a `fairlead router --loadbalancer` process, LoadBalancers,
-Ingresses, and who carries them."""
+Ingresses, who carries them, and what the process has counted."""
 
 import json
+import re
+import urllib.request
 
 from router_world import RouterProcess
 
@@ -15,12 +17,27 @@ class BalancerProcess(RouterProcess):
     def nginx_pid(self):
         return self.pid_of("s/nginx-http/master.pid")
 
+    def counted(self):
+        """What it did to its proxy: Ingresses made anew, changes handed over, reloads for whatever reason."""
+        with urllib.request.urlopen(f"http://127.0.0.1:{self.metrics}/metrics", timeout=30) as answer:
+            text = answer.read().decode()
+
+        def total(name):
+            return int(sum(float(value) for value in re.findall(rf"^{name}(?:{{[^}}]*}})? (\S+)", text, re.M)))
+        return {"ingresses": total("fairlead_router_changes_total"), "changes": total("fairlead_router_batches_total"),
+                "reloads": total("fairlead_proxy_reloads_total") + total("fairlead_proxy_nginx_reloads_total")}
+
 
 def balancer_object(name, kind="Haproxy", **listen):
     spec = {"capacity": {"network-bandwidth": "1Gi"}, "bareMetalLoadBalancer": {"type": kind, "serviceName": name}}
     if listen:
         spec["listen"] = listen
     return {"apiVersion": "fairlead.dev/v1", "kind": "LoadBalancer", "metadata": {"name": name}, "spec": spec}
+
+
+def own_source(name, kind):
+    """The part of an Ingress that says which balancer on a machine of one's own carries it."""
+    return {"bareMetalLoadBalancer": {"type": kind, "serviceName": name}}
 
 
 def backend(service, port=80):

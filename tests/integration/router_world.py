@@ -92,8 +92,8 @@ class RouterProcess:
             [BINARY, "router", *self.whose(), "--name", self.name, "--kubeconfig", self.kubeconfig,
              "--address", self.address, "--http-listen", f"{self.address}:{self.http}",
              "--https-listen", f"{self.address}:{self.https}", "--status-listen", f"{self.address}:{self.status}",
-             "--metrics-listen", f"127.0.0.1:{self.metrics}", "--state-dir", self.state / "s",
-             "--access-log", self.access_log, "--drain", "1s", *self.args],
+             "--metrics-listen", f"127.0.0.1:{self.metrics}", "--state-dir", self.state / "s", "--drain", "1s",
+             *(("--access-log", self.access_log) if self.access_log else ()), *self.args],
             stdout=subprocess.PIPE, stderr=self.log, text=True)
         if wait:
             line = self.process.stdout.readline()

@@ -163,6 +163,15 @@ TEST(Book, TightBeforeItIsFull) {
     EXPECT_GT(book.grown(8)[0].size, 20U);
 }
 
+TEST(Book, CrowdedIsWhatIsTightWithoutWhatDrains) {
+    Book book({{{}, 20}});
+    for (int i = 0; i < 19; ++i) book.place(pool("p" + std::to_string(i)), start);
+    EXPECT_TRUE(book.crowded());
+    (void)book.release("p3", start);
+    EXPECT_TRUE(book.tight());
+    EXPECT_FALSE(book.crowded()) << "it has room as soon as p3 has drained";
+}
+
 TEST(Book, AdoptsWhatAWorkerHas) {
     Book book(classes(3));
     EXPECT_TRUE(book.adopt("a", "c0_2"));

@@ -68,6 +68,34 @@ TEST(Load, GrowthIsOneReloadThatNobodyNotices) {
     EXPECT_NE(world.metrics.expose().find("fairlead_proxy_reloads_total{reason=\"growth\"} 1"), std::string::npos);
 }
 
+// As of Ingresses that lead to another Service by turns: with 30 s until a backend has drained, all of them would.
+TEST(Load, PoolsThatComeAndGoFastAreNoGrowth) {
+    World world;
+    world.options.settings.first_pools = 300;
+    world.options.settings.drain = std::chrono::seconds(30);
+    const Member one("one");
+    world.start();
+    traffic::RoutingTable table;
+    add_route(table, "steady", {"steady.test", false, ""}, {one.member()});
+    for (int i = 0; i < 100; ++i) {
+        add_route(table, fmt::format("r{}", i), {fmt::format("h{}.test", i), false, ""}, {one.member()});
+    }
+    world.want(table);
+    Load load(world.http(), "steady.test", 2);
+    for (int turn = 0; turn < 300; ++turn) {
+        const auto old = fmt::format("r{}", turn);
+        table.pools.erase(old);
+        add_route(table, fmt::format("r{}", turn + 100), {fmt::format("h{}.test", turn % 100), false, ""},
+                  {one.member()});
+        world.want(table);
+        std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    }
+    load.stop();
+    EXPECT_EQ(load.failed(), 0) << "of " << load.asked();
+    EXPECT_EQ(world.driver->progress().reloads, 0U);
+    for (const int i : {0, 50, 99}) EXPECT_EQ(world.get(fmt::format("h{}.test", i)).who(), "one");
+}
+
 TEST(Load, ChurnOfOthersIsNotNoticedAndEndsRight) {
     World world;
     world.options.settings.first_pools = 512;

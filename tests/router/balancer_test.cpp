@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 
 #include "router/agent_fixture.h"
+#include "router/route_figures.h"
 
 namespace fairlead::router {
 namespace {
@@ -80,6 +81,44 @@ TEST_F(BalancerTest, ServesItsIngressesAndSaysSo) {
     for (const auto& call : api.calls) EXPECT_THAT(call, testing::Not(HasSubstr("/routes"))) << "nor Routes";
 }
 
+TEST_F(BalancerTest, FiguresNameTheBalancerAndTheIngress) {
+    start_balancer();
+    auto& counted = driver.counted["ingress/shop/web/web:80"];
+    counted.requests = 7;
+    counted.codes = {{2, 5}, {5, 2}};
+    counted.bytes_in = 100;
+    counted.bytes_out = 2000;
+    counted.connect_errors = 3;
+    const auto text = metrics.expose();
+    for (
+        const auto* line : {
+            R"(fairlead_ingress_requests_total{backend="web:80",code="2xx",ingress="web",loadbalancer="front",namespace="shop"} 5)",
+            R"(fairlead_ingress_requests_total{backend="web:80",code="5xx",ingress="web",loadbalancer="front",namespace="shop"} 2)",
+            R"(fairlead_ingress_received_bytes_total{backend="web:80",ingress="web",loadbalancer="front",namespace="shop"} 100)",
+            R"(fairlead_ingress_sent_bytes_total{backend="web:80",ingress="web",loadbalancer="front",namespace="shop"} 2000)",
+            R"(fairlead_ingress_connect_errors_total{backend="web:80",ingress="web",loadbalancer="front",namespace="shop"} 3)",
+            R"(fairlead_loadbalancer_ingresses{loadbalancer="front"} 1)",
+            R"(fairlead_loadbalancer_problem_ingresses{loadbalancer="front"} 0)",
+            R"(fairlead_loadbalancer_reloads_total{loadbalancer="front"} 0)",
+            R"(fairlead_ingress_metrics_left_out{loadbalancer="front"} 0)",
+        }) {
+        EXPECT_THAT(text, HasSubstr(line));
+    }
+    EXPECT_THAT(text, testing::Not(HasSubstr("fairlead_route_"))) << "Routes are something else";
+}
+
+TEST(BalancerFigures, OfSeveralBalancersAreOneFamilyEach) {
+    proxy::PoolFigures counted;
+    counted.codes = {{2, 1}};
+    std::vector<SampleFamily> all;
+    merge(all, balancer_figures("front", {{"ingress/shop/web/web:80", counted}}, {.reloads = 2}));
+    const auto families = all.size();
+    merge(all, balancer_figures("back", {{"ingress/shop/web/web:80", counted}}, {.reloads = 3}));
+    EXPECT_EQ(all.size(), families);
+    for (const auto& family : all) EXPECT_EQ(family.samples.size(), 2U) << family.name;
+    EXPECT_EQ(all.front().samples.back().labels.at("loadbalancer"), "back");
+}
+
 TEST_F(BalancerTest, KnowsWhatItsBalancerSays) {
     start_balancer();
     ASSERT_TRUE(agent->router());
@@ -96,6 +135,36 @@ TEST_F(BalancerTest, KnowsWhatItsBalancerSays) {
     api.remove(balancers, "front");
     settle();
     EXPECT_FALSE(agent->router());
+}
+
+TEST_F(BalancerTest, WhatNginxCannotDoIsSaidByAnnotationAndServedWithout) {
+    const auto put = [this](const std::string& annotations) {
+        api.put(ingresses, fmt::format("{{metadata: {{name: web, namespace: shop, uid: u-web, creationTimestamp: "
+                                       "'2026-01-01T00:00:00Z', annotations: {{{}}}}}, spec: {{rules: [{{host: "
+                                       "shop.test, http: {{paths: [{{path: /, pathType: Prefix, backend: {{service: "
+                                       "{{name: web, port: {{number: 80}}}}}}}}]}}}}]}}, status: {{loadBalancerName: "
+                                       "front}}}}",
+                                       annotations));
+    };
+    put("fairlead.dev/sticky-cookie: shop, fairlead.dev/proxy-protocol: v2");
+    start_balancer();
+    pass(200ms);
+    EXPECT_EQ(told(), "") << "HAProxy can";
+    EXPECT_EQ(driver.table.pools.at("ingress/shop/web/web:80").sticky_cookie, "shop");
+    agent.reset();
+    balancer("{http: 8080, https: 8443}", "Nginx");
+    start_balancer();
+    pass(200ms);
+    EXPECT_THAT(told(),
+                HasSubstr("shop/web Unsupported: annotation fairlead.dev/sticky-cookie is \"shop\": nginx has no"));
+    EXPECT_THAT(told(), HasSubstr("annotation fairlead.dev/proxy-protocol is \"v2\": nginx does not speak it"));
+    EXPECT_EQ(hosts(), "shop.test");
+    const auto& pool = driver.table.pools.at("ingress/shop/web/web:80");
+    EXPECT_EQ(pool.sticky_cookie, "");
+    EXPECT_FALSE(pool.proxy_protocol);
+    put("fairlead.dev/balance: source");
+    pass(200ms);
+    EXPECT_EQ(told(), "");
 }
 
 TEST_F(BalancerTest, AnIngressThatIsTakenAwayGoesAtOnce) {

@@ -211,6 +211,16 @@ bool Book::tight() const {
     return false;
 }
 
+bool Book::crowded() const {
+    std::vector<std::size_t> room(classes_.size());
+    for (std::size_t i = 0; i < classes_.size(); ++i) room[i] = free_[i].size();
+    for (const auto& [backend, since] : draining_) ++room[parse_backend(backend)->first];
+    for (std::size_t i = 0; i < classes_.size(); ++i) {
+        if (room[i] * 10 < classes_[i].size) return true;
+    }
+    return false;
+}
+
 std::vector<PoolClass> Book::grown(std::size_t first, bool generous) const {
     auto classes = classes_;
     std::vector<std::size_t> needed(classes.size());

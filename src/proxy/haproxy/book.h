@@ -90,6 +90,8 @@ public:
     [[nodiscard]] bool can_have(const ClassKey& key) const;
     // Room is short: less than a tenth of a class is free.
     [[nodiscard]] bool tight() const;
+    // It would be, even if all that drains were free.
+    [[nodiscard]] bool crowded() const;
     // The classes as they should be: all that wait have a place, and a quarter more (generous: as many again). `first`
     // for new ones. What goes over the limits stays out.
     [[nodiscard]] std::vector<PoolClass> grown(std::size_t first, bool generous = false) const;

@@ -334,7 +334,7 @@ bool Engine::reload(std::string_view reason, MonotonicTime now) {
     return reconnect(now);
 }
 
-// Backends that drain, but in which nothing runs, are given to those that wait: cheaper than a reload.
+// Backends that drain, but in which nothing runs, are free for others: cheaper than a reload.
 void Engine::reuse_idle(MonotonicTime now) {
     idle_looked_ = now;
     const auto answer = worker_.ask("show stat -1 2 -1");
@@ -355,9 +355,11 @@ bool Engine::grow(MonotonicTime now) {
         if (reload_failed_ && now - *reload_failed_ < reload_retry) return true;
         return reload("growth", now);
     }
-    if (book.waiting() && book.draining() && !(idle_looked_ && now - *idle_looked_ < idle_after)) reuse_idle(now);
+    // Before there is none left: pools that come and go fast would have all of them drain.
+    const bool looked = idle_looked_ && now - *idle_looked_ < idle_after;
+    if (!looked && book.draining() && (book.waiting() || book.tight())) reuse_idle(now);
     const bool paced = reloaded_ && now - *reloaded_ < reload_at_most_every;
-    if (!book.waiting() && (paced || !book.tight())) return true;
+    if (!book.waiting() && (paced || !book.tight() || !book.crowded())) return true;
     const auto classes = book.grown(std::max<std::size_t>(options_.settings.first_pools / 8, 4), paced);
     if (classes == book.classes()) return true;  // no room for more: a problem of those that wait
     touched_.merge(wanted_.grow(classes, now));
