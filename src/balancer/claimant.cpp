@@ -24,6 +24,12 @@ void complete(Claimant& claimant) {
 
 std::string Claimant::text() const { return fmt::format("{} {}/{}", kind, namespace_, name); }
 
+std::string Claimant::shape() const {
+    std::string text = kind + '|' + wanted + '|' + scope + '|' + labels.text() + '|' + bad_selector;
+    for (const auto& [resource, quantity] : requests) text += '|' + resource + '=' + quantity.canonical();
+    return text;
+}
+
 resource::ClaimReference Claimant::reference() const { return {kind, namespace_, name, uid, requests}; }
 
 Claimant claimant_of(const resource::LoadBalancerClaim& claim) {

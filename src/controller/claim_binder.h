@@ -40,6 +40,7 @@ private:
     // Of a claimant, by its key: "claim NAMESPACE/NAME" or "ingress NAMESPACE/NAME".
     struct Note {
         std::string uid, phase;
+        std::string shape;  // of a claimant that waits; empty: it does not
         bool queued = false;
         std::optional<MonotonicTime> due, since;  // waits for a balancer since
         int failures = 0;
@@ -55,6 +56,8 @@ private:
         std::map<std::string, std::vector<Placed>> commits;                 // by balancer
         std::vector<std::pair<Placed, resource::LoadBalancer>> creations;   // of balancers
         std::map<std::string, resource::LoadBalancerClaimStatus> statuses;  // by claim
+        std::vector<Placed> unplaced;                                       // nothing fits
+        std::optional<std::set<std::string>> addresses;  // that balancers have; none: nobody has asked yet
         std::size_t size = 0;
     };
 
@@ -62,7 +65,10 @@ private:
     void balancer_changed(const store::ObjectRef& before, const store::ObjectRef& after);
     void claimant_changed(const std::string& key);
     void wake_claimants(const std::vector<resource::ClaimReference>& references);
-    void wake_fitting(const std::string& balancer);
+    // Whether somebody who waits might go there now, and is looked at.
+    bool wake_fitting(const std::string& balancer);
+    void wait(const std::string& key, Note& note, const balancer::Claimant& claimant);
+    void wait_no_more(const std::string& key, Note& note);
     void look_again(const std::string& key);
     void look_later(const std::string& key, std::chrono::nanoseconds delay);
     void forget(const std::string& key);
@@ -80,8 +86,8 @@ private:
         std::string balancer;  // that it can be written to now
     };
     Tied tied_to(Note& note, const balancer::Claimant& claimant);
-    bool try_provision(const std::string& key, const balancer::Claimant& claimant, Turn& turn,
-                       balancer::Waiting& waiting);
+    void leave_waiting(const Placed& unplaced, Turn& turn);
+    bool try_provision(const Placed& unplaced, Turn& turn, balancer::Waiting& waiting);
     [[nodiscard]] balancer::Waiting why_waiting(const balancer::Claimant& claimant);
     void say(const std::string& claim, const std::string& phase, const std::string& balancer, const std::string& reason,
              const std::string& message, Turn& turn);
@@ -106,8 +112,8 @@ private:
     std::map<std::string, Note> notes_;
     std::deque<std::string> ready_;
     std::set<std::pair<MonotonicTime, std::string>> delayed_;
-    std::set<std::string> waiting_;   // nothing fits
-    std::set<std::string> improved_;  // balancers that may fit somebody who waits
+    std::map<std::string, std::set<std::string>> waiting_;  // by what they ask for: nothing fits
+    std::set<std::string> improved_;                        // balancers that may fit somebody who waits
     std::optional<MonotonicTime> relist_at_;
     // Reasons are the same for all who ask for the same.
     std::map<std::string, balancer::Waiting> reasons_;

@@ -23,14 +23,6 @@ bool outcome_is_unknown(Errc code) {
     return code == Errc::unavailable || code == Errc::timeout || code == Errc::internal;
 }
 
-// Two claimants with the same text wait for the same reasons.
-std::string shape_of(const balancer::Claimant& claimant) {
-    std::string text = claimant.kind + '|' + claimant.wanted + '|' + claimant.scope + '|' + claimant.labels.text() +
-                       '|' + claimant.bad_selector;
-    for (const auto& [name, quantity] : claimant.requests) text += '|' + name + '=' + quantity.canonical();
-    return text;
-}
-
 }  // namespace
 
 void ClaimBinder::consider(const std::string& key, Turn& turn) {
@@ -61,6 +53,7 @@ void ClaimBinder::consider_claim(const std::string& key, Note& note, Turn& turn)
         return say(name, "Lost", status.load_balancer_name, "BalancerGone", message, turn);
     }
     if (bound.empty()) return place(key, note, balancer::claimant_of(*claim), turn);
+    wait_no_more(key, note);
     say_bound(name, bound.front(), turn);
 }
 
@@ -91,17 +84,22 @@ void ClaimBinder::place(const std::string& key, Note& note, const balancer::Clai
     const auto tied = tied_to(note, claimant);
     const auto chosen = tied.tied ? tied.balancer : ledger_.best(claimant);
     if (!chosen.empty()) {
-        waiting_.erase(key);
+        wait_no_more(key, note);
         ledger_.promise(chosen, claimant);
         turn.commits[chosen].push_back({key, claimant});
         ++turn.size;
         return;
     }
     if (tied.tied && !tied.creation) return look_later(key, caught_up_in);
-    waiting_.insert(key);
-    auto waiting = why_waiting(claimant);
-    if (try_provision(key, claimant, turn, waiting)) return;
-    if (is_claim(key)) say(claim_of(key), "Pending", "", waiting.reason, waiting.message, turn);
+    wait(key, note, claimant);
+    turn.unplaced.push_back({key, claimant});
+}
+
+void ClaimBinder::leave_waiting(const Placed& unplaced, Turn& turn) {
+    if (!options_.provider && !is_claim(unplaced.key)) return;  // ingress_binding says it
+    auto waiting = why_waiting(unplaced.claimant);
+    if (try_provision(unplaced, turn, waiting)) return;
+    if (is_claim(unplaced.key)) say(claim_of(unplaced.key), "Pending", "", waiting.reason, waiting.message, turn);
 }
 
 balancer::Waiting ClaimBinder::why_waiting(const balancer::Claimant& claimant) {
@@ -109,29 +107,29 @@ balancer::Waiting ClaimBinder::why_waiting(const balancer::Claimant& claimant) {
         reasons_.clear();
         reasons_of_ = ledger_.generation();
     }
-    const auto [at, is_new] = reasons_.try_emplace(shape_of(claimant));
-    if (is_new) at->second = balancer::waiting_of(claimant, ledger_.considered(claimant));
+    const auto [at, is_new] = reasons_.try_emplace(claimant.shape());
+    if (is_new) at->second = ledger_.waiting(claimant);
     return at->second;
 }
 
 // False: nothing is made; `waiting` says why, if somebody would have expected it.
-bool ClaimBinder::try_provision(const std::string& key, const balancer::Claimant& claimant, Turn& turn,
-                                balancer::Waiting& waiting) {
+bool ClaimBinder::try_provision(const Placed& unplaced, Turn& turn, balancer::Waiting& waiting) {
+    const auto& claimant = unplaced.claimant;
     if (!options_.provider || !claimant.wanted.empty()) return false;
     if (ledger_.find(balancer::provisioned_name(claimant.uid)) != nullptr) return false;
-    std::set<std::string> addresses;
-    ledger_.for_each([&](const resource::LoadBalancer& balancer) {
-        if (balancer.spec.listen) addresses.insert(balancer.spec.listen->address);
-    });
-    for (const auto& each : turn.creations) {
-        if (each.second.spec.listen) addresses.insert(each.second.spec.listen->address);
+    if (!turn.addresses) {
+        auto& addresses = turn.addresses.emplace();
+        ledger_.for_each([&](const resource::LoadBalancer& balancer) {
+            if (balancer.spec.listen) addresses.insert(balancer.spec.listen->address);
+        });
     }
-    auto made = balancer::provision(claimant, *options_.provider, addresses);
+    auto made = balancer::provision(claimant, *options_.provider, *turn.addresses);
     if (!made) {
         waiting.message += fmt::format("; none is provisioned: {}", made.error().text());
         return false;
     }
-    turn.creations.emplace_back(Placed{key, claimant}, std::move(*made));
+    if (made->spec.listen) turn.addresses->insert(made->spec.listen->address);
+    turn.creations.emplace_back(unplaced, std::move(*made));
     ++turn.size;
     return true;
 }
@@ -255,9 +253,9 @@ void ClaimBinder::committed(const std::string& balancer, const json::Value& obje
     ahead_.insert_or_assign(balancer, object);
     ledger_.put(std::move(*written));
     for (const auto& each : placed) {
-        waiting_.erase(each.key);
         const auto note = notes_.find(each.key);
         if (note == notes_.end()) continue;
+        wait_no_more(each.key, note->second);
         note->second.failures = 0;
         note->second.uncertain.reset();
         if (is_claim(each.key)) {
