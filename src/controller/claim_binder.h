@@ -87,7 +87,7 @@ private:
     };
     Tied tied_to(Note& note, const balancer::Claimant& claimant);
     void leave_waiting(const Placed& unplaced, Turn& turn);
-    bool try_provision(const Placed& unplaced, Turn& turn, balancer::Waiting& waiting);
+    bool try_provision(const Placed& unplaced, const Note& note, Turn& turn, balancer::Waiting& waiting);
     [[nodiscard]] balancer::Waiting why_waiting(const balancer::Claimant& claimant);
     void say(const std::string& claim, const std::string& phase, const std::string& balancer, const std::string& reason,
              const std::string& message, Turn& turn);

@@ -23,6 +23,8 @@ bool outcome_is_unknown(Errc code) {
     return code == Errc::unavailable || code == Errc::timeout || code == Errc::internal;
 }
 
+constexpr int max_copies = 16;  // balancers that were made for one claimant and others have a share of now
+
 }  // namespace
 
 void ClaimBinder::consider(const std::string& key, Turn& turn) {
@@ -96,9 +98,10 @@ void ClaimBinder::place(const std::string& key, Note& note, const balancer::Clai
 }
 
 void ClaimBinder::leave_waiting(const Placed& unplaced, Turn& turn) {
+    const auto& note = notes_.at(unplaced.key);
     if (!options_.provider && !is_claim(unplaced.key)) return;  // ingress_binding says it
     auto waiting = why_waiting(unplaced.claimant);
-    if (try_provision(unplaced, turn, waiting)) return;
+    if (try_provision(unplaced, note, turn, waiting)) return;
     if (is_claim(unplaced.key)) say(claim_of(unplaced.key), "Pending", "", waiting.reason, waiting.message, turn);
 }
 
@@ -112,18 +115,25 @@ balancer::Waiting ClaimBinder::why_waiting(const balancer::Claimant& claimant) {
     return at->second;
 }
 
-// False: nothing is made; `waiting` says why, if somebody would have expected it.
-bool ClaimBinder::try_provision(const Placed& unplaced, Turn& turn, balancer::Waiting& waiting) {
+// False: nothing is made; `waiting` says why, if somebody would have expected it. One that was made for it before may
+// belong to others now: then another is made. One whose making is in doubt is made again under the same name.
+bool ClaimBinder::try_provision(const Placed& unplaced, const Note& note, Turn& turn, balancer::Waiting& waiting) {
     const auto& claimant = unplaced.claimant;
     if (!options_.provider || !claimant.wanted.empty()) return false;
-    if (ledger_.find(balancer::provisioned_name(claimant.uid)) != nullptr) return false;
+    int copy = 0;
+    const auto name = [&] { return balancer::provisioned_name(claimant.uid, copy); };
+    const auto is_taken = [&] {
+        return note.uncertain ? note.uncertain->first != name() : ledger_.find(name()) != nullptr;
+    };
+    while (copy < max_copies && is_taken()) ++copy;
+    if (copy == max_copies) return false;
     if (!turn.addresses) {
         auto& addresses = turn.addresses.emplace();
         ledger_.for_each([&](const resource::LoadBalancer& balancer) {
             if (balancer.spec.listen) addresses.insert(balancer.spec.listen->address);
         });
     }
-    auto made = balancer::provision(claimant, *options_.provider, *turn.addresses);
+    auto made = balancer::provision(claimant, *options_.provider, *turn.addresses, copy);
     if (!made) {
         waiting.message += fmt::format("; none is provisioned: {}", made.error().text());
         return false;
