@@ -166,18 +166,26 @@ private:
         return join(names, ", ") + (all > shown ? fmt::format(" and {} more", all - shown) : "");
     }
 
+    // "rules of LoadBalancerClaim shop/a are being removed; instance edge-1 does not report: it is waited for"
+    [[nodiscard]] std::string cleaning_text() const {
+        auto text = fmt::format("rules of {} are being removed", leaving_names());
+        if (facts_.cut_off.empty() || none_is(Tenant::leaving)) return text;
+        const bool one = facts_.cut_off.size() == 1;
+        return text + fmt::format("; {} {} not report and may still serve them: {} waited for",
+                                  (one ? "instance " : "instances ") + join(facts_.cut_off, ", "), one ? "does" : "do",
+                                  one ? "it is" : "they are");
+    }
+
     [[nodiscard]] Condition released_condition(bool released) const {
         if (!released) {
             // Says who is leaving, so that there is a version of the balancer from which on that was known.
             const auto who = leaving_names();
             return who.empty() ? condition("Released", false, "InUse", "no claimant is gone", balancer_)
-                               : condition("Released", false, "Cleaning",
-                                           fmt::format("rules of {} are being removed", who), balancer_);
+                               : condition("Released", false, "Cleaning", cleaning_text(), balancer_);
         }
         const auto who = name_of(made_.references.back());
         if (!clean_) {
-            return condition("Released", true, "Cleaning",
-                             fmt::format("rules of {} are being removed", leaving_names()), balancer_);
+            return condition("Released", true, "Cleaning", cleaning_text(), balancer_);
         }
         if (made_.remove_object || deleting_) {
             return condition("Released", true, "Removing", fmt::format("{} is gone; it is being removed", who),

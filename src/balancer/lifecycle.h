@@ -38,7 +38,8 @@ struct LifecycleFacts {
     const resource::LoadBalancer& balancer;
     std::vector<Tenant> tenants;  // of spec.claimRefs, in their order
     PlaneReport report;
-    std::size_t ingresses = 0;  // that it carries
+    std::size_t ingresses = 0;              // that it carries
+    std::vector<std::string> cut_off = {};  // instances that do not report, and may still serve what they had
 };
 
 struct Lifecycle {

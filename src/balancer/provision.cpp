@@ -44,6 +44,12 @@ bool is_provisioned(const resource::LoadBalancer& balancer) {
 
 bool is_cloud(const resource::LoadBalancer& balancer) { return !balancer.spec.bare_metal_load_balancer; }
 
+std::string mark_of(const resource::LoadBalancer& balancer) {
+    const auto adopted = balancer.metadata.annotations.find(adopted_uid);
+    const bool has = adopted != balancer.metadata.annotations.end() && !adopted->second.empty();
+    return has ? adopted->second : balancer.metadata.uid;
+}
+
 std::string provisioned_name(std::string_view uid, int copy) {
     return copy == 0 ? fmt::format("lb-{}", uid) : fmt::format("lb-{}-{}", uid, copy + 1);
 }

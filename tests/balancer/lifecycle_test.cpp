@@ -201,6 +201,24 @@ TEST(Provision, IsBoundAlreadyAndLargeEnough) {
     EXPECT_EQ(consider(claimant, *made).why, Misfit::none);
 }
 
+TEST(Lifecycle, NamesInstancesThatAreWaitedFor) {
+    auto balancer = make_balancer("b", {{"bw", "9"}});
+    balancer.spec.claim_refs = {reference("c", {{"bw", "1"}})};
+    const auto said = [&](Tenant tenant, std::vector<std::string> cut_off) {
+        const auto made = decide({balancer, {tenant}, {}, 0, std::move(cut_off)});
+        for (const auto& each : made.status.conditions) {
+            if (each.type == "Released") return each.message;
+        }
+        return std::string();
+    };
+    EXPECT_THAT(said(Tenant::leaving, {"b-1"}),
+                testing::EndsWith("; instance b-1 does not report and may still serve them: it is waited for"));
+    EXPECT_THAT(said(Tenant::leaving, {"b-1", "b-2"}), testing::HasSubstr("instances b-1, b-2 do not report"));
+    EXPECT_THAT(said(Tenant::leaving, {}), testing::EndsWith("are being removed"));
+    EXPECT_THAT(said(Tenant::holding, {"b-1"}), testing::EndsWith("are being removed"));
+    EXPECT_EQ(said(Tenant::present, {"b-1"}), "no claimant is gone");
+}
+
 TEST(Provision, TakesAFreeAddressOfTheMachine) {
     auto provider = cloud_provider();
     provider.type = "bareMetal";

@@ -23,5 +23,15 @@ TEST(Provision, EveryCopyHasNamesOfItsOwnThatFitEveryCloud) {
     EXPECT_EQ(names.size(), 16U);
 }
 
+TEST(Provision, TheMarkAtTheCloudIsTheOneThatWasTakenOver) {
+    resource::LoadBalancer balancer;
+    balancer.metadata.uid = "uid-2";
+    EXPECT_EQ(mark_of(balancer), "uid-2");
+    balancer.metadata.annotations[adopted_uid] = "";
+    EXPECT_EQ(mark_of(balancer), "uid-2");
+    balancer.metadata.annotations[adopted_uid] = "uid-1";
+    EXPECT_EQ(mark_of(balancer), "uid-1");
+}
+
 }  // namespace
 }  // namespace fairlead::balancer

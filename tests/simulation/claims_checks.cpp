@@ -87,9 +87,9 @@ void ClaimsScene::check_freed(const resource::LoadBalancer& before, const resour
     const auto ingress = ingress_of(reference);
     if (before.spec.bare_metal_load_balancer) {
         const auto found = instances_.find(name);
-        if (found == instances_.end() || !found->second.alive || !found->second.reported) return;
-        // Who has not reported for so long is not waited for.
-        if (*found->second.reported + instance_lease <= clock_.monotonic()) return;
+        if (found == instances_.end() || !found->second.reported || found->second.uid != before.metadata.uid) return;
+        // Who is cut off is waited for, but not for ever.
+        if (*found->second.reported + instance_lease + instance_forgotten <= clock_.monotonic()) return;
         if (found->second.table.contains(ingress)) {
             violate(
                 fmt::format("{} still serves {}, whose {} {} is gone", name, ingress, reference.kind, reference.name));
@@ -193,8 +193,11 @@ void ClaimsScene::check_references(const std::map<std::string, resource::LoadBal
         if (!balancer.metadata.deletion_timestamp.empty() && balancer.spec.claim_refs.empty()) {
             violate(fmt::format("{} does not go", name));
         }
-        // One that was deleted and declared again finds its name taken at the cloud, where the first one stays.
-        const bool taken = balancer.status.message == "the name is taken";
+        // One that was kept when it was deleted is taken over by the next that is declared; one of somebody else is
+        // not.
+        const auto& source = balancer.spec.aws_load_balancer;
+        const auto machine = source ? cloud_.machines.find(source->lb_name) : cloud_.machines.end();
+        const bool taken = machine != cloud_.machines.end() && machine->second.foreign;
         if (balancer.metadata.deletion_timestamp.empty() && balancer.status.phase != "Running" && !taken) {
             violate(fmt::format("{} is {}: {}", name, balancer.status.phase, balancer.status.message));
         }
@@ -204,6 +207,9 @@ void ClaimsScene::check_references(const std::map<std::string, resource::LoadBal
 // What is there is wanted, or an administrator's own.
 void ClaimsScene::check_cloud(const std::map<std::string, resource::LoadBalancer>& balancers) {
     for (const auto& [name, machine] : cloud_.machines) {
+        if (machine.foreign && (machine.goes || !machine.table.rules.empty())) {
+            violate(fmt::format("{} is somebody else's, and was changed", name));
+        }
         const bool wanted = std::any_of(balancers.begin(), balancers.end(),
                                         [&](const auto& each) { return each.second.metadata.uid == machine.uid; });
         if (!wanted && balancer::is_cloud_name(name))

@@ -124,13 +124,21 @@ void ClaimsScene::administer() {
     }
 }
 
-// An instance dies or comes back; something of ours is left at the cloud by somebody who was cut off.
+// An instance is cut off or comes back; something of ours is left at the cloud by somebody who was cut off, or
+// something is there that is not ours.
 void ClaimsScene::disturb() {
     if (dice_.chance(600)) {
         auto& instance = instances_.at(dice_.pick(metal_names));
         instance.alive = !instance.alive;
         instance.next = clock_.monotonic();
-        note(fmt::format("instance {} {}", instance.name, instance.alive ? "comes back" : "dies"));
+        note(fmt::format("instance {} {}", instance.name, instance.alive ? "comes back" : "is cut off"));
+        return;
+    }
+    if (dice_.chance(200) && !cloud_.machines.contains(cloud_names[0])) {
+        note(fmt::format("somebody else makes {} at the cloud", cloud_names[0]));
+        auto& machine = cloud_.machines[cloud_names[0]];
+        machine.uid = "somebody-else";
+        machine.foreign = true;
         return;
     }
     const auto name = balancer::cloud_name(fmt::format("{:032x}", dice_.next()));
