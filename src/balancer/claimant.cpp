@@ -40,7 +40,11 @@ Claimant claimant_of(const resource::LoadBalancerClaim& claim) {
     claimant.uid = claim.metadata.uid;
     claimant.requests = claim.spec.resources.requests;
     claimant.wanted = claim.spec.load_balancer_name;
-    if (claimant.wanted.empty()) claimant.selector = claim.spec.selector;
+    if (claimant.wanted.empty()) {
+        claimant.selector = claim.spec.selector;
+        claimant.scope = claim.spec.network_scope;
+        if (claimant.scope.empty() && !claimant.selector) claimant.scope = "internet";
+    }
     complete(claimant);
     return claimant;
 }

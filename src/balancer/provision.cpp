@@ -44,6 +44,8 @@ bool is_provisioned(const resource::LoadBalancer& balancer) {
 
 bool is_cloud(const resource::LoadBalancer& balancer) { return !balancer.spec.bare_metal_load_balancer; }
 
+bool is_given_up(const resource::LoadBalancer& balancer) { return balancer.metadata.annotations.contains(given_up); }
+
 std::string mark_of(const resource::LoadBalancer& balancer) {
     const auto adopted = balancer.metadata.annotations.find(adopted_uid);
     const bool has = adopted != balancer.metadata.annotations.end() && !adopted->second.empty();

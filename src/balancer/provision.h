@@ -14,6 +14,9 @@ namespace fairlead::balancer {
 inline constexpr const char* provisioned_by = "fairlead.dev/provisioned-by";  // annotation: name of the provider
 // Annotation: uid of the LoadBalancer before, whose balancer at the cloud this one has taken over.
 inline constexpr const char* adopted_uid = "fairlead.dev/adopted-uid";
+// Annotation of one that was provisioned, could not be made for long, and whose claimant goes elsewhere. Once it is
+// there the balancer is never used.
+inline constexpr const char* given_up = "fairlead.dev/given-up";
 // Finalizers of LoadBalancers.
 inline constexpr const char* in_use_finalizer = "fairlead.dev/balancer-in-use";
 inline constexpr const char* at_provider_finalizer = "fairlead.dev/balancer-at-provider";
@@ -22,6 +25,7 @@ inline constexpr const char* claim_in_use_finalizer = "fairlead.dev/claim-in-use
 
 bool is_provisioned(const resource::LoadBalancer& balancer);
 bool is_cloud(const resource::LoadBalancer& balancer);
+bool is_given_up(const resource::LoadBalancer& balancer);
 
 // The uid that is written on its balancer at the cloud: its own, or that of the one before.
 std::string mark_of(const resource::LoadBalancer& balancer);

@@ -167,7 +167,11 @@ bool BalancerLifecycle::nothing_left(const resource::ClaimReference& reference, 
 PlaneReport BalancerLifecycle::report_of_instances(const LoadBalancer& balancer) const {
     PlaneReport report;
     const auto& name = balancer.metadata.name;
-    const auto instances = fresh(name);
+    auto instances = fresh(name);
+    // Who may be dead keeps what runs running for a moment, and starts nothing.
+    if (balancer.status.phase != "Running") {
+        std::erase_if(instances, [&](const auto* each) { return seen_.find(each->metadata.name)->second.old; });
+    }
     std::vector<std::string> ready, known;
     report.programmed = true;
     for (const auto* instance : instances) {
@@ -297,10 +301,19 @@ void BalancerLifecycle::want(const LoadBalancer& balancer, bool remove) {
 balancer::LifecycleFacts BalancerLifecycle::facts_of(const LoadBalancer& balancer) {
     const auto& name = balancer.metadata.name;
     balancer::LifecycleFacts facts{balancer, {}, {}, ingresses_on_.find(name).size(), cut_off(balancer)};
+    for (const auto& key : ingresses_on_.find(name)) {
+        const auto* ingress = ingresses_.get(key);
+        if (ingress != nullptr && balancer::source_of(*ingress) == balancer::source_of(balancer)) {
+            facts.named_by.push_back(key);
+        }
+    }
     std::set<std::string> uids;
     for (const auto& reference : balancer.spec.claim_refs) {
         auto state = Tenant::present;
-        if (is_gone(reference, balancer)) {
+        if (balancer::is_given_up(balancer)) {
+            // It never ran, so nothing of it can be in force.
+            state = has_ingresses(reference, balancer) ? Tenant::holding : Tenant::moved;
+        } else if (is_gone(reference, balancer)) {
             uids.insert(reference.uid);
             state = has_ingresses(reference, balancer)  ? Tenant::holding
                     : nothing_left(reference, balancer) ? (still_exists(reference) ? Tenant::moved : Tenant::gone)

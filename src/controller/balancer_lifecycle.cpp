@@ -94,7 +94,7 @@ void BalancerLifecycle::instance_changed(const store::ObjectRef& before, const s
     if (const auto* instance = after ? instances_.get(name) : nullptr) {
         const auto [seen, is_new] = seen_.try_emplace(name);
         if (is_new || seen->second.renew_time != instance->status.renew_time) {
-            seen->second = {instance->status.renew_time, context_.clock().monotonic()};
+            seen->second = {instance->status.renew_time, context_.clock().monotonic(), is_new && is_old(*instance)};
         }
     } else {
         seen_.erase(name);
@@ -158,6 +158,13 @@ Result<control::Again> BalancerLifecycle::reconcile(const control::Key& key) {
     if (again->after) return again;
     const auto next = next_look(key);
     return next ? Again::in(std::max(*next, std::chrono::nanoseconds(std::chrono::milliseconds(1)))) : Again::no();
+}
+
+// By its own clock, which may be wrong: then it counts again from its next report on.
+bool BalancerLifecycle::is_old(const resource::RouterInstance& instance) const {
+    const auto renewed = from_rfc3339(instance.status.renew_time);
+    const auto lease = instance.status.lease_duration_seconds;
+    return renewed && context_.clock().now() > *renewed + (lease ? std::chrono::seconds(*lease) : usual_lease);
 }
 
 // The object is gone, and so is what we knew of it.

@@ -49,6 +49,7 @@ private:
     struct Seen {
         std::string renew_time;
         MonotonicTime at;
+        bool old = false;  // its report was, when we came: it may be dead
     };
     // Since when an Ingress is, for whoever serves it, what it is.
     struct Version {
@@ -59,6 +60,7 @@ private:
     // balancer_lifecycle.cpp
     void watch_all();
     void instance_changed(const store::ObjectRef& before, const store::ObjectRef& after);
+    [[nodiscard]] bool is_old(const resource::RouterInstance& instance) const;
     void ingress_changed(const store::ObjectRef& before, const store::ObjectRef& after);
     Result<Again> carry_out(const resource::LoadBalancer& balancer, const balancer::LifecycleFacts& facts);
     // The object as it is then; nothing: there was nothing to write.

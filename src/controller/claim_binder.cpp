@@ -69,6 +69,11 @@ void ClaimBinder::balancer_changed(const store::ObjectRef& before, const store::
         ledger_.erase(name);
         ahead_.erase(name);
         figures_.erase(name);
+        // An address may be free, or a name.
+        for (const auto& [shape, keys] : waiting_) {
+            if (!options_.provider) break;
+            for (const auto& key : keys) look_again(key);
+        }
     } else {
         const bool better = is_better(known, *balancer);
         if (!ledger_.put(*balancer)) return;  // our own write is newer
@@ -139,6 +144,7 @@ void ClaimBinder::forget(const std::string& key) {
     const auto at = notes_.find(key);
     if (at == notes_.end()) return;
     set_phase(key, at->second, "");
+    making_.erase(key);
     if (at->second.due) delayed_.erase({*at->second.due, key});
     wait_no_more(key, at->second);
     notes_.erase(at);  // one that is in ready_ is found to be gone there
@@ -222,6 +228,9 @@ Result<control::Again> ClaimBinder::reconcile(const control::Key& /*key*/) {
         look_again(key);
     }
     relist();
+    if (!improved_.empty()) {
+        for (const auto& key : making_) look_again(key);
+    }
     // Stays until nobody who waits fits any more: whoever was woken may have gone.
     std::erase_if(improved_, [this](const auto& balancer) { return !wake_fitting(balancer); });
     Turn turn;

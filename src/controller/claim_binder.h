@@ -28,6 +28,10 @@ struct ClaimBinderOptions {
     std::optional<balancer::ProviderSettings> provider;  // makes balancers when nothing fits
     std::size_t batch = 2'000;                           // claimants that are written of at a time
     std::chrono::nanoseconds relist = std::chrono::minutes(1);
+    // How long a balancer that only has to start is waited for before one is provisioned.
+    std::chrono::nanoseconds start_patience = std::chrono::seconds(20);
+    // How long one that is provisioned may take while another fits.
+    std::chrono::nanoseconds make_patience = std::chrono::minutes(1);
     Backoff backoff{.base = std::chrono::milliseconds(100), .cap = std::chrono::minutes(1)};
 };
 
@@ -43,6 +47,7 @@ private:
         std::string shape;  // of a claimant that waits; empty: it does not
         bool queued = false;
         std::optional<MonotonicTime> due, since;  // waits for a balancer since
+        std::optional<MonotonicTime> making;      // its balancer is being made, as we know since
         int failures = 0;
         // A write of this balancer, at this version, may yet turn out to have happened; without version, its creation.
         std::optional<std::pair<std::string, std::string>> uncertain;
@@ -86,7 +91,11 @@ private:
         std::string balancer;  // that it can be written to now
     };
     Tied tied_to(Note& note, const balancer::Claimant& claimant);
+    // Its balancer is being made. True: that has taken too long, and another one fits.
+    bool give_up(const std::string& key, Note& note, const balancer::Claimant& claimant, const std::string& balancer,
+                 Turn& turn);
     void leave_waiting(const Placed& unplaced, Turn& turn);
+    [[nodiscard]] bool one_starts(const balancer::Claimant& claimant) const;
     bool try_provision(const Placed& unplaced, const Note& note, Turn& turn, balancer::Waiting& waiting);
     [[nodiscard]] balancer::Waiting why_waiting(const balancer::Claimant& claimant);
     void say(const std::string& claim, const std::string& phase, const std::string& balancer, const std::string& reason,
@@ -114,6 +123,7 @@ private:
     std::set<std::pair<MonotonicTime, std::string>> delayed_;
     std::map<std::string, std::set<std::string>> waiting_;  // by what they ask for: nothing fits
     std::set<std::string> improved_;                        // balancers that may fit somebody who waits
+    std::set<std::string> making_;                          // whose balancer is being made
     std::optional<MonotonicTime> relist_at_;
     // Reasons are the same for all who ask for the same.
     std::map<std::string, balancer::Waiting> reasons_;

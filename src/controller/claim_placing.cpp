@@ -13,11 +13,13 @@ namespace fairlead::controller {
 namespace {
 
 constexpr std::string_view claim_prefix = "claim ";
+constexpr std::string_view ingress_prefix = "ingress ";
 constexpr std::chrono::milliseconds caught_up_in{100};  // by then the informer knows what a conflict was about
 constexpr std::chrono::seconds provision_again{30};     // after a refusal that somebody must do something about
 
 bool is_claim(const std::string& key) { return key.starts_with(claim_prefix); }
 std::string claim_of(const std::string& key) { return key.substr(claim_prefix.size()); }
+std::string ingress_of(const std::string& key) { return key.substr(ingress_prefix.size()); }
 
 bool outcome_is_unknown(Errc code) {
     return code == Errc::unavailable || code == Errc::timeout || code == Errc::internal;
@@ -32,9 +34,13 @@ void ClaimBinder::consider(const std::string& key, Turn& turn) {
     if (is_claim(key)) return consider_claim(key, note, turn);
     const auto asks = claimant(key);
     if (!asks) return;
-    const bool bound = !ledger_.bound_to(asks->uid).empty();
-    set_phase(key, note, bound ? "Bound" : "Pending");
-    if (!bound) place(key, note, *asks, turn);
+    const auto bound = ledger_.bound_to(asks->uid);
+    set_phase(key, note, bound.empty() ? "Pending" : "Bound");
+    if (bound.empty()) return place(key, note, *asks, turn);
+    const auto* ingress = ingresses_.get(ingress_of(key));
+    if (ingress != nullptr && ingress->status.load_balancer_name.empty()) {
+        (void)give_up(key, note, *asks, bound.front(), turn);
+    }
 }
 
 void ClaimBinder::consider_claim(const std::string& key, Note& note, Turn& turn) {
@@ -56,7 +62,7 @@ void ClaimBinder::consider_claim(const std::string& key, Note& note, Turn& turn)
     }
     if (bound.empty()) return place(key, note, balancer::claimant_of(*claim), turn);
     wait_no_more(key, note);
-    say_bound(name, bound.front(), turn);
+    if (!give_up(key, note, balancer::claimant_of(*claim), bound.front(), turn)) say_bound(name, bound.front(), turn);
 }
 
 // It cannot be taken back, so the newest state is asked.
@@ -97,6 +103,54 @@ void ClaimBinder::place(const std::string& key, Note& note, const balancer::Clai
     turn.unplaced.push_back({key, claimant});
 }
 
+// The reference is not ours to take away: the mark is, at a version at which the balancer did not run, and from then on
+// nobody uses it. balancer_lifecycle takes the reference off and removes the balancer; then the claimant is placed.
+bool ClaimBinder::give_up(const std::string& key, Note& note, const balancer::Claimant& claimant,
+                          const std::string& balancer, Turn& turn) {
+    const auto* made = ledger_.find(balancer);
+    if (made == nullptr || !balancer::is_provisioned(*made) || made->status.phase == "Running") {
+        making_.erase(key);
+        note.making.reset();
+        return false;
+    }
+    if (balancer::is_given_up(*made)) return true;
+    making_.insert(key);
+    const auto now = context_.clock().monotonic();
+    if (!note.making) note.making = now;
+    if (now < *note.making + options_.make_patience) {
+        look_later(key, *note.making + options_.make_patience - now);
+        return false;
+    }
+    const auto other = ledger_.best(claimant);
+    if (other.empty()) return false;
+    const auto ahead = ahead_.find(balancer);
+    const auto stored = balancers_.stored(balancer);
+    auto object = ahead != ahead_.end() ? Result<json::Value>(ahead->second)
+                  : stored              ? json::parse(stored->value())
+                                        : Result<json::Value>(fail(Errc::not_found, balancer));
+    if (!object) return false;
+    auto* annotations = json::find(*object, "metadata.annotations");
+    if (annotations == nullptr || !annotations->is_object()) return false;  // one says who provisioned it
+    annotations->get_object()[balancer::given_up] = other;
+    const auto written = context_.client().update(control::object_id(balancers_.kind(), balancer), std::move(*object));
+    auto known = written ? resource::decode<resource::LoadBalancer>(*written)
+                         : Result<resource::LoadBalancer>(fail(written.error()));
+    if (!known) {
+        look_later(key, caught_up_in);
+        return false;
+    }
+    const auto why = made->status.message;
+    ahead_.insert_or_assign(balancer, *written);
+    ledger_.put(std::move(*known));
+    if (is_claim(key)) {
+        say(claim_of(key), "Pending", "", "GivenUp",
+            fmt::format("balancer {} could not be made{}{}; it is removed, and then {} is tried", balancer,
+                        why.empty() ? "" : ": ", why, other),
+            turn);
+    }
+    return true;
+}
+
 void ClaimBinder::leave_waiting(const Placed& unplaced, Turn& turn) {
     const auto& note = notes_.at(unplaced.key);
     if (!options_.provider && !is_claim(unplaced.key)) return;  // ingress_binding says it
@@ -115,11 +169,31 @@ balancer::Waiting ClaimBinder::why_waiting(const balancer::Claimant& claimant) {
     return at->second;
 }
 
+// Whether there is one that an administrator has made, which would fit if it ran.
+bool ClaimBinder::one_starts(const balancer::Claimant& claimant) const {
+    bool one = false;
+    ledger_.for_each([&](const resource::LoadBalancer& balancer) {
+        if (one || balancer::is_provisioned(balancer)) return;
+        if (balancer::offered(balancer) != balancer::Misfit::not_running) return;
+        auto running = balancer;
+        running.status.phase = "Running";
+        running.status.conditions.clear();
+        one = balancer::consider(claimant, running).why == balancer::Misfit::none;
+    });
+    return one;
+}
+
 // False: nothing is made; `waiting` says why, if somebody would have expected it. One that was made for it before may
 // belong to others now: then another is made. One whose making is in doubt is made again under the same name.
 bool ClaimBinder::try_provision(const Placed& unplaced, const Note& note, Turn& turn, balancer::Waiting& waiting) {
     const auto& claimant = unplaced.claimant;
     if (!options_.provider || !claimant.wanted.empty()) return false;
+    const auto now = context_.clock().monotonic();
+    if (note.since && now < *note.since + options_.start_patience && one_starts(claimant)) {
+        look_later(unplaced.key, *note.since + options_.start_patience - now);
+        waiting.message += "; one that is not running would fit, and is given a moment before one is provisioned";
+        return false;
+    }
     int copy = 0;
     const auto name = [&] { return balancer::provisioned_name(claimant.uid, copy); };
     const auto is_taken = [&] {
@@ -151,7 +225,7 @@ void ClaimBinder::say_bound(const std::string& claim, const std::string& balance
     if (chosen == nullptr) return;
     if (balancer::is_provisioned(*chosen) && chosen->status.phase != "Running") {
         const auto& message = chosen->status.message;
-        return say(claim, "Pending", "", "Provisioning",
+        return say(claim, "Pending", "", chosen->status.phase == "Failed" ? "ProvisioningFailed" : "Provisioning",
                    fmt::format("balancer {} is being made by provider {}{}{}", balancer,
                                chosen->metadata.annotations.at(balancer::provisioned_by), message.empty() ? "" : ": ",
                                message),

@@ -168,6 +168,15 @@ void ClaimsScene::check_own(const std::map<std::string, resource::LoadBalancer>&
             if (provisions_) violate(fmt::format("ingress {} waits, and nothing is made", name));
             continue;
         }
+        if (name.front() == 'n') {
+            const auto named = balancers.find("b" + name.substr(1));
+            const auto free = named != balancers.end() && balancer::scope_of(named->second) == "internet" &&
+                              balancer::offered(named->second) == balancer::Misfit::none;
+            if (on.empty() ? free : named == balancers.end() || on != named->first) {
+                violate(fmt::format("ingress {} is on '{}', and names b{}", name, on, name.substr(1)));
+            }
+            continue;
+        }
         const auto claim = api_.get(fmt::format("{}/c{}", all_claims, name.substr(1)));
         const bool bound = json::string_at(claim, "status.phase") == "Bound";
         const auto wanted = bound ? json::string_at(claim, "status.loadBalancerName") : std::string_view();
@@ -182,15 +191,17 @@ void ClaimsScene::check_own(const std::map<std::string, resource::LoadBalancer>&
 
 void ClaimsScene::check_references(const std::map<std::string, resource::LoadBalancer>& balancers) {
     for (const auto& [name, balancer] : balancers) {
+        const auto naming = api_.get(fmt::format("{}/n{}", all_ingresses, name.substr(1)));
+        const bool used = json::string_at(naming, "status.loadBalancerName") == name;
         for (const auto& each : balancer.spec.claim_refs) {
             const auto path =
                 (each.kind == resource::claim_reference_ingress ? all_ingresses : all_claims) + "/" + each.name;
             const auto object = api_.get(path);
             const bool there = json::string_at(object, "metadata.uid") == each.uid;
-            if (there || (retained(balancer) && balancer.spec.claim_refs.size() == 1)) continue;
+            if (there || ((retained(balancer) || used) && balancer.spec.claim_refs.size() == 1)) continue;
             violate(fmt::format("{} keeps {} {}, which is gone", name, each.kind, each.name));
         }
-        if (!balancer.metadata.deletion_timestamp.empty() && balancer.spec.claim_refs.empty()) {
+        if (!balancer.metadata.deletion_timestamp.empty() && balancer.spec.claim_refs.empty() && !used) {
             violate(fmt::format("{} does not go", name));
         }
         // One that was kept when it was deleted is taken over by the next that is declared; one of somebody else is

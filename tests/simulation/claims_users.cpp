@@ -60,8 +60,9 @@ void ClaimsScene::change_claim() {
     if (send("POST", all_claims, body) == 201) note(fmt::format("claim {} is made: {}", name, body));
 }
 
-// "i1" uses claim "c1"; "o1" asks itself.
+// "i1" uses claim "c1"; "o1" asks itself; "n1" names balancer "b1".
 void ClaimsScene::change_ingress() {
+    if (dice_.chance(150)) return change_naming_ingress();
     const bool own = dice_.chance(400);
     const std::string claim = dice_.pick(claim_names);
     const std::string name = own ? dice_.pick(own_names) : "i" + claim.substr(1);
@@ -82,6 +83,21 @@ void ClaimsScene::change_ingress() {
     const auto body = fmt::format(
         R"({{"metadata":{{"name":"{0}"}},"spec":{{"rules":[{{"host":"{0}.acme.test"}}],{1}}}}})", name, asks);
     if (send("POST", all_ingresses, body) == 201) note(fmt::format("ingress {} is made", name));
+}
+
+void ClaimsScene::change_naming_ingress() {
+    const std::string balancer = dice_.pick(metal_names);
+    const auto name = "n" + balancer.substr(1);
+    const auto path = all_ingresses + "/" + name;
+    if (!api_.text(path).empty()) {
+        note(fmt::format("ingress {} is deleted: {}", name, send("DELETE", path)));
+        return;
+    }
+    const auto body =
+        fmt::format(R"({{"metadata":{{"name":"{0}"}},"spec":{{"rules":[{{"host":"{0}.acme.test"}}],)"
+                    R"("loadBalancer":{{"bareMetalLoadBalancer":{{"type":"Haproxy","serviceName":"{1}"}}}}}}}})",
+                    name, balancer);
+    if (send("POST", all_ingresses, body) == 201) note(fmt::format("ingress {} is made, and names {}", name, balancer));
 }
 
 void ClaimsScene::change_balancer() {
