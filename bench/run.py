@@ -13,6 +13,8 @@
   tree      the record trees of 1,000 Gateways with 10 listeners over 20 clusters, and how long a change of one cluster takes
             until the compiled zone answers with it (no peer can be run here)
   schedule  100,000 Routes over 100 Routers from create to bound, and the strategies alone (no peer can be run here)
+  claims    10,000 claims over 1,000 LoadBalancers and 100,000 over 10,000: CPU to bind one, to bind one more and to let one go, and
+            how it grows; then the same from the POST through the whole server (no peer can be run here)
   router    HAProxy through its driver: a new route until it answers with 100 and 10,000 there, and changes per second under
             load, beside what was measured of OpenShift's template and reload, and of the pool design by hand; then the
             same from the POST of a Route through API, scheduler, admission and agent
@@ -44,6 +46,7 @@ ROOT = Path(__file__).resolve().parents[1]
 sys.path[:0] = [str(ROOT / "tests" / "integration"), str(ROOT / "bench" / "dns")]
 import attacks  # noqa: E402
 import balancer_storm  # noqa: E402
+import claims_whole  # noqa: E402
 import dns_scale  # noqa: E402
 import dns_speed  # noqa: E402
 import emitter_whole  # noqa: E402
@@ -306,6 +309,26 @@ def schedule(options):
         print(f"{name:44} {got[name + '_per_second']:12,.0f} routes/s", flush=True)
 
 
+CLAIM_SHAPES = {"plain": "one resource", "pair": "two resources, the second is short", "labels": "a selector, racks of 40",
+                "waiting": "a tenth more than there is room for"}
+
+
+def claims(options):
+    """CPU of the controllers and of what they write through, one thread; a tenth of a balancer per claim."""
+    print("\nclaims over a tenth as many balancers, CPU per claim (no peer)")
+    print(f"{'':36} {'claims':>8} {'bound/s':>9} {'to bind':>10} {'one more':>10} {'writes':>7} {'one gone':>10} {'writes':>7} {'growth':>8}")
+    for shape, title in CLAIM_SHAPES.items():
+        first = None
+        for count in (10_000, 100_000):
+            got = tool("claims_bench", shape, count, count // (11 if shape == "waiting" else 10), 100)
+            growth = f"{got['bind_us'] / first:.2f} x" if first else ""
+            first = first or got["bind_us"]
+            more, less = got["one_more"], got["one_less"]
+            print(f"{title:36} {count:8,} {got['per_second']:9,.0f} {got['bind_us']:7,.0f} us {more['us']:7,} us {more['writes']:7.1f}"
+                  f" {less['us']:7,} us {less['writes']:7.1f} {growth:>8}", flush=True)
+    claims_whole.run(TOOLS, credentials)
+
+
 def emitter(_options):
     """First CPU time of one thread, without network; then time on the clock with everything."""
     print("\nLRPs to the routing table, 250,000 instances, one name per process")
@@ -319,7 +342,7 @@ def emitter(_options):
 
 def main():
     parser = argparse.ArgumentParser(prog="./dev bench", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    every = {"creates": creates, "reads": reads, "watch": watch, "hostile": attacks.run, "control": control, "memory": memory, "plan": plan, "tree": tree, "schedule": schedule, "router": router, "emitter": emitter,
+    every = {"creates": creates, "reads": reads, "watch": watch, "hostile": attacks.run, "control": control, "memory": memory, "plan": plan, "tree": tree, "schedule": schedule, "claims": claims, "router": router, "emitter": emitter,
              "storm": lambda options: balancer_storm.run(TOOLS, max(options.seconds, 5), min(options.objects, 10_000), 1_000),
              "dns": lambda options: dns_speed.run(options, TOOLS), "dns-scale": lambda options: dns_scale.run(options, TOOLS)}
     parser.add_argument("benchmarks", nargs="*", metavar="name")

@@ -27,7 +27,7 @@ constexpr std::size_t max_balancers = 10'000;  // that are followed; a machine s
 constexpr std::chrono::milliseconds while_leaving{200};
 constexpr std::chrono::seconds addresses_again{5};  // keepalived moves them
 constexpr std::uint16_t first_status_port = 1936, last_status_port = 2035;
-constexpr std::size_t max_folder_name = 48;  // sockets of proxies are in it, and their paths have at most 107 bytes
+constexpr std::size_t max_folder_path = 69;  // a proxy's own folder has at most 80 bytes, and "/nginx-http" is of it
 
 // Claims come and go, and are nothing to us.
 Result<resource::LoadBalancer> read_balancer(const json::Value& object) {
@@ -154,8 +154,9 @@ Step BalancerRole::step() {
 }
 
 std::filesystem::path BalancerRole::directory_of(const std::string& name) const {
-    if (name.size() <= max_folder_name) return options_.directory / name;
-    return options_.directory / fmt::format("{}-{}", name.substr(0, 24), sha256_hex(name).substr(0, 16));
+    auto whole = options_.directory / name;
+    if (whole.native().size() <= max_folder_path) return whole;
+    return options_.directory / fmt::format("{}-{}", name.substr(0, 7), sha256_hex(name).substr(0, 12));
 }
 
 // The one that it had before, which its proxy may still have; else one that nobody has.

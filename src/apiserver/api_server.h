@@ -33,7 +33,8 @@ struct ApiOptions {
     std::size_t max_watches_per_user = 7'500;
     std::size_t stream_lists_from = 1UL * 1024 * 1024;  // longer lists are rendered while they are sent
     bool insecure_allow_all = false;                    // tests of semantics without TLS: every caller is the admin
-    std::chrono::seconds bookmark_interval{60};
+    // Whoever serves a balancer knows by them that nothing is left of who is gone: somebody may be waiting for it.
+    std::chrono::seconds bookmark_interval{5};
     std::chrono::seconds recheck_interval{15};  // how often an open watch asks whether its caller still may
     receptor::FrontOptions receptor{};          // of /v1/
     // Both belong to the caller and outlive the server; null = none.

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "balancer/match.h"
+#include "balancer/provision.h"
 
 namespace fairlead::balancer {
 
@@ -19,8 +20,10 @@ Binding none(std::string reason, std::string message) { return {nullptr, std::mo
 Binding bound(const Ingress& ingress, const LoadBalancer& balancer) {
     const auto& name = balancer.metadata.name;
     if (scope_of(ingress) != scope_of(balancer)) {
-        return none("WrongScope", fmt::format("the Ingress is for the {}, and balancer {} is for the {}",
-                                              scope_of(ingress), name, scope_of(balancer)));
+        return none("WrongScope",
+                    fmt::format("the Ingress is for the {}, and balancer {} is for the {}: set spec.networkScope of "
+                                "the Ingress, or use a claim whose spec.networkScope is {}",
+                                scope_of(ingress), name, scope_of(balancer), scope_of(ingress)));
     }
     return {&balancer, "Bound", fmt::format("balancer {} carries it", name)};
 }
@@ -62,7 +65,7 @@ Binding by_source(const Ingress& ingress, const std::string& source, const Bindi
     if (at == all.end()) return none("BalancerMissing", fmt::format("there is no LoadBalancer {}", source));
     const auto& balancer = **at;
     const auto why = offered(balancer);
-    const bool stays = on_it(ingress, balancer) && why != Misfit::deleting && why != Misfit::released;
+    const bool stays = on_it(ingress, balancer);  // in use: it is neither removed nor cleaned under who is on it
     if (why == Misfit::none || why == Misfit::crowded || stays) return bound(ingress, balancer);
     const auto& message = balancer.status.message;
     return none("BalancerNotReady", fmt::format("balancer {} is {}{}{}", balancer.metadata.name,
@@ -80,7 +83,13 @@ Binding by_request(const Ingress& ingress, const Claimant& claimant, const Bindi
                                                "is bound anew when that one has let it go",
                                                balancer->metadata.name));
         }
-        if (balancer->status.phase == "Running" || on_it(ingress, *balancer)) return bound(ingress, *balancer);
+        if (on_it(ingress, *balancer)) return bound(ingress, *balancer);
+        if (is_given_up(*balancer)) {
+            return none("Waiting",
+                        fmt::format("balancer {} is given up, and it is bound anew when that one has let it go",
+                                    balancer->metadata.name));
+        }
+        if (balancer->status.phase == "Running") return bound(ingress, *balancer);
         return none("BalancerNotReady",
                     fmt::format("balancer {} is on its way: {}", balancer->metadata.name, balancer->status.message));
     }

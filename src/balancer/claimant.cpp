@@ -24,6 +24,12 @@ void complete(Claimant& claimant) {
 
 std::string Claimant::text() const { return fmt::format("{} {}/{}", kind, namespace_, name); }
 
+std::string Claimant::shape() const {
+    std::string text = kind + '|' + wanted + '|' + scope + '|' + labels.text() + '|' + bad_selector;
+    for (const auto& [resource, quantity] : requests) text += '|' + resource + '=' + quantity.canonical();
+    return text;
+}
+
 resource::ClaimReference Claimant::reference() const { return {kind, namespace_, name, uid, requests}; }
 
 Claimant claimant_of(const resource::LoadBalancerClaim& claim) {
@@ -34,7 +40,11 @@ Claimant claimant_of(const resource::LoadBalancerClaim& claim) {
     claimant.uid = claim.metadata.uid;
     claimant.requests = claim.spec.resources.requests;
     claimant.wanted = claim.spec.load_balancer_name;
-    if (claimant.wanted.empty()) claimant.selector = claim.spec.selector;
+    if (claimant.wanted.empty()) {
+        claimant.selector = claim.spec.selector;
+        claimant.scope = claim.spec.network_scope;
+        if (claimant.scope.empty() && !claimant.selector) claimant.scope = "internet";
+    }
     complete(claimant);
     return claimant;
 }

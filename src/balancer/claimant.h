@@ -26,6 +26,8 @@ struct Claimant {
 
     // "LoadBalancerClaim shop/web"
     [[nodiscard]] std::string text() const;
+    // The same for all who ask for the same: they wait for the same reasons.
+    [[nodiscard]] std::string shape() const;
     // What stands on the balancer while it is bound.
     [[nodiscard]] resource::ClaimReference reference() const;
 };

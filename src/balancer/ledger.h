@@ -2,8 +2,9 @@
 // is kept in order of what is free, by resource. Follows LoadBalancers; knows also what has been promised and is not
 // written yet. Chooses as match() does. A value; used by one thread.
 //
-// A put costs as much as the balancer has references; a choice steps over balancers that have enough of the first
-// resource and do not fit for another reason, and is else a search in a tree.
+// A put costs as much as the balancer has references; a choice is a search in a tree, for each set of resources that
+// somebody asks for, of all balancers or of those with one label. It steps over balancers that have enough of
+// everything, and that label, and do not fit for another reason.
 #pragma once
 
 #include <functional>
@@ -14,6 +15,7 @@
 #include <string_view>
 #include <vector>
 
+#include "balancer/free_order.h"
 #include "balancer/match.h"
 
 namespace fairlead::balancer {
@@ -32,10 +34,12 @@ public:
     [[nodiscard]] std::uint64_t generation() const { return generation_; }
 
     // Nothing fits: empty.
-    [[nodiscard]] std::string best(const Claimant& claimant) const;
+    [[nodiscard]] std::string best(const Claimant& claimant);
     [[nodiscard]] bool fits(std::string_view name, const Claimant& claimant) const;
-    // As match() says it.
-    [[nodiscard]] std::vector<Considered> considered(const Claimant& claimant) const;
+    // How many who ask for the same would fit there, whatever their names are; at most max_claimants.
+    [[nodiscard]] std::size_t room(std::string_view name, const Claimant& claimant) const;
+    // As waiting_of() says it of what match() considers.
+    [[nodiscard]] Waiting waiting(const Claimant& claimant) const;
     // Balancers that have a reference with this uid, in order of name.
     [[nodiscard]] std::vector<std::string> bound_to(std::string_view uid) const;
 
@@ -50,17 +54,24 @@ private:
         Amounts free;
         std::set<std::string> claimants;  // "kind namespace/name"
     };
-    using Order = std::set<std::pair<Amount, std::string_view>>;  // names are those of entries_
+    // Of those that are offered: all, those with a label, or those of a scope.
+    struct Group {
+        std::set<std::string_view> names;  // those of entries_
+        std::map<std::vector<std::string>, FreeOrder> orders;
+    };
 
     [[nodiscard]] bool fits(const Entry& entry, const Claimant& claimant) const;
     void enter(const std::string& name, Entry& entry);
     void leave(const std::string& name, const Entry& entry);
     void offer(const std::string& name, Entry& entry);
     void withdraw(const std::string& name, const Entry& entry);
+    [[nodiscard]] bool suits(const Entry& entry, const Claimant& claimant) const;
+    [[nodiscard]] Group* smallest_group(const Claimant& claimant);
+    FreeOrder& order_of(Group& group, const std::vector<std::string>& resources);
 
     std::map<std::string, Entry, std::less<>> entries_;
-    std::map<std::string, Order, std::less<>> by_free_;  // by resource, of those that are offered
-    std::set<std::string_view> offered_;
+    std::map<std::string, Group, std::less<>> groups_;
+    std::size_t orders_ = 0;  // in all groups
     std::map<std::string, std::set<std::string>, std::less<>> by_uid_;
     std::uint64_t generation_ = 0;
 };

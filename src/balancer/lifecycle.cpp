@@ -31,7 +31,8 @@ public:
         : facts_(facts),
           balancer_(facts.balancer),
           deleting_(!balancer_.metadata.deletion_timestamp.empty()),
-          released_(!facts.tenants.empty() && none_is(Tenant::present)),
+          used_(!facts.named_by.empty()),
+          released_(!facts.tenants.empty() && none_is(Tenant::present) && !used_),
           // What goes as a whole need not be cleaned before.
           clean_(released_ && none_is(Tenant::holding) &&
                  (none_is(Tenant::leaving) || balancer_.spec.reclaim_policy == "Delete")) {}
@@ -54,17 +55,21 @@ private:
     // longer matter, and stay for people to see.
     void decide_references() {
         const auto& all = balancer_.spec.claim_refs;
-        made_.references = all;
-        if (deleting_ && clean_) return;
+        made_.remove_object = !deleting_ && all.empty() && is_given_up(balancer_);
         // Who has moved is never kept: it is bound elsewhere by a reference of its own.
         std::vector<ClaimReference> kept, last;
         for (std::size_t i = 0; i < all.size(); ++i) {
             const auto state = facts_.tenants[i];
+            if (state == Tenant::moved) continue;
+            made_.references.push_back(all[i]);
             // While all are leaving, the order in which they are confirmed must not decide who is the last.
-            if (state != Tenant::moved && (state != Tenant::gone || released_)) kept.push_back(all[i]);
-            if (state != Tenant::moved) last = {all[i]};
+            if (state != Tenant::gone || released_) kept.push_back(all[i]);
+            last = {all[i]};
         }
+        if (deleting_ && clean_) return;
         if (!clean_) {
+            // What becomes of it when those who name it themselves have left it is decided by its last claimant.
+            if (kept.empty() && used_ && balancer_.spec.reclaim_policy != "Recycle") kept = std::move(last);
             made_.references = std::move(kept);
         } else if (balancer_.spec.reclaim_policy == "Delete") {
             made_.remove_object = true;
@@ -77,7 +82,7 @@ private:
 
     void decide_finalizers() {
         const bool cloud = is_cloud(balancer_);
-        const bool in_use = !made_.references.empty() && !(deleting_ && clean_);
+        const bool in_use = used_ || (!made_.references.empty() && !(deleting_ && clean_));
         const bool last_step = deleting_ && !in_use;
         made_.remove_at_cloud = last_step && cloud && removed_with_object(balancer_);
         made_.serve = !last_step;
@@ -166,18 +171,30 @@ private:
         return join(names, ", ") + (all > shown ? fmt::format(" and {} more", all - shown) : "");
     }
 
+    // "rules of LoadBalancerClaim shop/a are being removed; instance edge-1 does not report: it is waited for"
+    [[nodiscard]] std::string cleaning_text() const {
+        auto text = fmt::format("rules of {} are being removed", leaving_names());
+        if (facts_.cut_off.empty() || none_is(Tenant::leaving)) return text;
+        const bool one = facts_.cut_off.size() == 1;
+        return text + fmt::format("; {} {} not report and may still serve them: {} waited for",
+                                  (one ? "instance " : "instances ") + join(facts_.cut_off, ", "), one ? "does" : "do",
+                                  one ? "it is" : "they are");
+    }
+
     [[nodiscard]] Condition released_condition(bool released) const {
         if (!released) {
             // Says who is leaving, so that there is a version of the balancer from which on that was known.
             const auto who = leaving_names();
+            if (who.empty() && used_) {
+                return condition("Released", false, "InUse",
+                                 fmt::format("Ingress {} names it, and is on it", facts_.named_by.front()), balancer_);
+            }
             return who.empty() ? condition("Released", false, "InUse", "no claimant is gone", balancer_)
-                               : condition("Released", false, "Cleaning",
-                                           fmt::format("rules of {} are being removed", who), balancer_);
+                               : condition("Released", false, "Cleaning", cleaning_text(), balancer_);
         }
         const auto who = name_of(made_.references.back());
         if (!clean_) {
-            return condition("Released", true, "Cleaning",
-                             fmt::format("rules of {} are being removed", leaving_names()), balancer_);
+            return condition("Released", true, "Cleaning", cleaning_text(), balancer_);
         }
         if (made_.remove_object || deleting_) {
             return condition("Released", true, "Removing", fmt::format("{} is gone; it is being removed", who),
@@ -192,7 +209,7 @@ private:
 
     const LifecycleFacts& facts_;
     const LoadBalancer& balancer_;
-    bool deleting_, released_, clean_;
+    bool deleting_, used_, released_, clean_;
     Lifecycle made_;
 };
 

@@ -38,7 +38,9 @@ struct LifecycleFacts {
     const resource::LoadBalancer& balancer;
     std::vector<Tenant> tenants;  // of spec.claimRefs, in their order
     PlaneReport report;
-    std::size_t ingresses = 0;  // that it carries
+    std::size_t ingresses = 0;               // that it carries
+    std::vector<std::string> cut_off = {};   // instances that do not report, and may still serve what they had
+    std::vector<std::string> named_by = {};  // Ingresses on it that name it themselves, "namespace/name"
 };
 
 struct Lifecycle {
@@ -46,7 +48,7 @@ struct Lifecycle {
     resource::LoadBalancerStatus status;
     std::vector<resource::ClaimReference> references;
     std::vector<std::string> finalizers;  // all that the object should have, foreign ones too
-    bool remove_object = false;           // the last claimant is gone, and the policy is Delete
+    bool remove_object = false;           // the last one who used it is gone and the policy is Delete; or given up
     bool remove_at_cloud = false;         // the object is being deleted, and nobody has a share of it
     bool serve = true;                    // whoever serves it should
 };

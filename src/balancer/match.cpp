@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <map>
 
+#include "balancer/provision.h"
 #include "base/text.h"
 
 namespace fairlead::balancer {
@@ -138,7 +139,7 @@ Waiting waiting_for_named(const Claimant& claimant, const std::vector<Considered
 }  // namespace
 
 Misfit offered(const LoadBalancer& balancer) {
-    if (!balancer.metadata.deletion_timestamp.empty()) return Misfit::deleting;
+    if (!balancer.metadata.deletion_timestamp.empty() || is_given_up(balancer)) return Misfit::deleting;
     if (balancer.status.phase == "Failed") return Misfit::failed;
     if (balancer.status.phase != "Running") return Misfit::not_running;
     if (says(balancer, "Released", "True")) return Misfit::released;

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "base/text.h"
+
 namespace fairlead::balancer {
 
 namespace {
@@ -42,10 +44,20 @@ bool is_provisioned(const resource::LoadBalancer& balancer) {
 
 bool is_cloud(const resource::LoadBalancer& balancer) { return !balancer.spec.bare_metal_load_balancer; }
 
-std::string provisioned_name(std::string_view uid) { return fmt::format("lb-{}", uid); }
+bool is_given_up(const resource::LoadBalancer& balancer) { return balancer.metadata.annotations.contains(given_up); }
 
-std::string cloud_name(std::string_view uid) {
-    std::string digits(uid);
+std::string mark_of(const resource::LoadBalancer& balancer) {
+    const auto adopted = balancer.metadata.annotations.find(adopted_uid);
+    const bool has = adopted != balancer.metadata.annotations.end() && !adopted->second.empty();
+    return has ? adopted->second : balancer.metadata.uid;
+}
+
+std::string provisioned_name(std::string_view uid, int copy) {
+    return copy == 0 ? fmt::format("lb-{}", uid) : fmt::format("lb-{}-{}", uid, copy + 1);
+}
+
+std::string cloud_name(std::string_view uid, int copy) {
+    std::string digits = copy == 0 ? std::string(uid) : sha256_hex(provisioned_name(uid, copy));
     std::erase(digits, '-');
     return std::string(cloud_prefix) + digits.substr(0, cloud_digits);
 }
@@ -56,14 +68,14 @@ bool is_cloud_name(std::string_view name) {
 }
 
 Result<resource::LoadBalancer> provision(const Claimant& claimant, const ProviderSettings& provider,
-                                         const std::set<std::string>& addresses) {
+                                         const std::set<std::string>& addresses, int copy) {
     if (!claimant.wanted.empty()) {
         return fail(Errc::unsupported, "spec.loadbalancerName", "nothing is provisioned for a claim that names one");
     }
     auto labels = labels_for(claimant);
     if (!labels) return fail(labels.error());
     resource::LoadBalancer balancer;
-    balancer.metadata.name = provisioned_name(claimant.uid);
+    balancer.metadata.name = provisioned_name(claimant.uid, copy);
     balancer.metadata.labels = std::move(*labels);
     balancer.metadata.annotations[provisioned_by] = provider.name;
     balancer.metadata.finalizers = {in_use_finalizer};
@@ -87,7 +99,7 @@ Result<resource::LoadBalancer> provision(const Claimant& claimant, const Provide
     }
     balancer.metadata.finalizers.emplace_back(at_provider_finalizer);
     auto& source = provider.type == "gce" ? spec.gce_load_balancer : spec.aws_load_balancer;
-    source = resource::CloudLoadBalancer{cloud_name(claimant.uid)};
+    source = resource::CloudLoadBalancer{cloud_name(claimant.uid, copy)};
     return balancer;
 }
 

@@ -232,11 +232,13 @@ Works::Outcome Works::bring_about(Provider& provider, const Wish& wish, const Wo
     if (!seen) {
         outcome.work.error = seen.error().text();
         outcome.work.hopeless = is_hopeless(seen.error());
+        outcome.work.taken_by = seen.error().code == Errc::conflict ? owner_of(provider, wish) : "";
         outcome.known = known;
         outcome.failed = true;
         return outcome;
     }
     outcome.known = true;
+    outcome.work.taken_by.clear();
     outcome.work.error.clear();
     outcome.work.hopeless = false;
     outcome.work.state = seen->state;
@@ -246,6 +248,14 @@ Works::Outcome Works::bring_about(Provider& provider, const Wish& wish, const Wo
     outcome.failed = seen->state == State::failed;
     if (seen->state == State::running && wish.table) bring_in_force(provider, wish, outcome);
     return outcome;
+}
+
+// Somebody else's, or nobody knows: empty.
+std::string Works::owner_of(Provider& provider, const Wish& wish) {
+    const auto there = provider.get(wish.order.name);
+    count(wish.provider, "get", there ? nullptr : &there.error());
+    if (!there || !*there || (*there)->foreign || (*there)->uid == wish.order.uid) return {};
+    return (*there)->uid;
 }
 
 void Works::bring_in_force(Provider& provider, const Wish& wish, Outcome& outcome) {

@@ -42,6 +42,8 @@ struct Work {
     std::uint64_t settled = 0;                    // version of the table that is in force whole
     std::map<std::string, std::string> problems;  // by owner
     bool removed = false;                         // there is nothing left of it
+    // The name is taken by a balancer that bears our mark with this uid, which is not the order's. Empty: it is not.
+    std::string taken_by;
     bool operator==(const Work&) const = default;
 };
 
@@ -118,6 +120,7 @@ private:
     Outcome act(const Wish& wish, const Work& before, bool known);
     Outcome remove(Provider& provider, const Wish& wish);
     Outcome bring_about(Provider& provider, const Wish& wish, const Work& before, bool known);
+    std::string owner_of(Provider& provider, const Wish& wish);
     void bring_in_force(Provider& provider, const Wish& wish, Outcome& outcome);
     void finish(const std::string& key, const Wish& wish, Outcome outcome);
     void run_list(const std::string& name, List& list);

@@ -26,6 +26,10 @@ std::chrono::seconds lease_of(const resource::RouterInstance& instance) {
     return seconds ? std::chrono::seconds(*seconds) : usual_lease;
 }
 
+bool has_left(const resource::RouterInstance& instance) {
+    return !instance.status.ready && instance.status.message == resource::instance_leaves;
+}
+
 std::string_view type_of(const LoadBalancer& balancer) {
     if (balancer.spec.gce_load_balancer) return "gce";
     return balancer.spec.aws_load_balancer ? "aws" : "bareMetal";
@@ -96,16 +100,32 @@ bool BalancerLifecycle::has_ingresses(const resource::ClaimReference& reference,
     });
 }
 
+bool BalancerLifecycle::is_fresh(const resource::RouterInstance& instance) const {
+    const auto seen = seen_.find(instance.metadata.name);
+    if (seen == seen_.end() || instance.status.renew_time.empty()) return false;
+    return context_.clock().monotonic() < seen->second.at + lease_of(instance);
+}
+
 std::vector<const resource::RouterInstance*> BalancerLifecycle::fresh(const std::string& balancer) const {
     std::vector<const resource::RouterInstance*> list;
-    const auto now = context_.clock().monotonic();
     for (const auto& name : instances_of_.find(balancer)) {
         const auto* instance = instances_.get(name);
-        const auto seen = seen_.find(name);
-        if (instance == nullptr || seen == seen_.end() || instance->status.renew_time.empty()) continue;
-        if (now < seen->second.at + lease_of(*instance)) list.push_back(instance);
+        if (instance != nullptr && is_fresh(*instance)) list.push_back(instance);
     }
     return list;
+}
+
+// One that said that it goes has gone when its lease has ended; one that nobody has heard of for forget_after is taken
+// away by forget_instances.
+std::vector<std::string> BalancerLifecycle::cut_off(const LoadBalancer& balancer) const {
+    std::vector<std::string> names;
+    if (balancer::is_cloud(balancer)) return names;
+    for (const auto& name : instances_of_.find(balancer.metadata.name)) {
+        const auto* instance = instances_.get(name);
+        if (instance == nullptr || is_fresh(*instance) || has_left(*instance)) continue;
+        names.push_back(name);
+    }
+    return names;
 }
 
 std::optional<std::chrono::nanoseconds> BalancerLifecycle::next_look(const std::string& balancer) const {
@@ -136,8 +156,10 @@ bool BalancerLifecycle::nothing_left(const resource::ClaimReference& reference, 
     if (since == leaving_.end()) return false;
     const auto needed = since->second.find(reference.uid);
     if (needed == since->second.end()) return false;
-    const auto instances = fresh(name);
-    return std::all_of(instances.begin(), instances.end(), [&](const auto* instance) {
+    const auto& instances = instances_of_.find(name);
+    return std::all_of(instances.begin(), instances.end(), [&](const auto& each) {
+        const auto* instance = instances_.get(each);
+        if (instance == nullptr || (has_left(*instance) && !is_fresh(*instance))) return true;
         return static_cast<store::Revision>(instance->status.programmed.value_or(0)) >= needed->second;
     });
 }
@@ -145,7 +167,11 @@ bool BalancerLifecycle::nothing_left(const resource::ClaimReference& reference, 
 PlaneReport BalancerLifecycle::report_of_instances(const LoadBalancer& balancer) const {
     PlaneReport report;
     const auto& name = balancer.metadata.name;
-    const auto instances = fresh(name);
+    auto instances = fresh(name);
+    // Who may be dead keeps what runs running for a moment, and starts nothing.
+    if (balancer.status.phase != "Running") {
+        std::erase_if(instances, [&](const auto* each) { return seen_.find(each->metadata.name)->second.old; });
+    }
     std::vector<std::string> ready, known;
     report.programmed = true;
     for (const auto* instance : instances) {
@@ -238,6 +264,18 @@ PlaneReport BalancerLifecycle::report_of_cloud(const LoadBalancer& balancer) {
     return report;
 }
 
+// Of several who say that the same is theirs, the one that it was made for has it, or the first by name.
+std::string BalancerLifecycle::uid_at_cloud(const LoadBalancer& balancer) const {
+    auto mark = balancer::mark_of(balancer);
+    const auto& names = owners_of_.find(mark);
+    const auto precedes = [&](const auto& name) {
+        const auto* other = balancers_.get(name);
+        if (other == nullptr || name == balancer.metadata.name || mark == balancer.metadata.uid) return false;
+        return other->metadata.uid == mark || name < balancer.metadata.name;
+    };
+    return std::any_of(names.begin(), names.end(), precedes) ? balancer.metadata.uid : mark;
+}
+
 void BalancerLifecycle::want(const LoadBalancer& balancer, bool remove) {
     const auto provider = provider_of(balancer);
     if (!provider) return;
@@ -250,7 +288,7 @@ void BalancerLifecycle::want(const LoadBalancer& balancer, bool remove) {
     balancer::Wish wish;
     wish.provider = *provider;
     wish.order.name = source->lb_name;
-    wish.order.uid = balancer.metadata.uid;
+    wish.order.uid = uid_at_cloud(balancer);
     wish.order.scope =
         balancer::scope_of(balancer) == "intranet" ? balancer::Scope::intranet : balancer::Scope::internet;
     wish.order.parameters = balancer.spec.parameters;
@@ -262,11 +300,20 @@ void BalancerLifecycle::want(const LoadBalancer& balancer, bool remove) {
 
 balancer::LifecycleFacts BalancerLifecycle::facts_of(const LoadBalancer& balancer) {
     const auto& name = balancer.metadata.name;
-    balancer::LifecycleFacts facts{balancer, {}, {}, ingresses_on_.find(name).size()};
+    balancer::LifecycleFacts facts{balancer, {}, {}, ingresses_on_.find(name).size(), cut_off(balancer)};
+    for (const auto& key : ingresses_on_.find(name)) {
+        const auto* ingress = ingresses_.get(key);
+        if (ingress != nullptr && balancer::source_of(*ingress) == balancer::source_of(balancer)) {
+            facts.named_by.push_back(key);
+        }
+    }
     std::set<std::string> uids;
     for (const auto& reference : balancer.spec.claim_refs) {
         auto state = Tenant::present;
-        if (is_gone(reference, balancer)) {
+        if (balancer::is_given_up(balancer)) {
+            // It never ran, so nothing of it can be in force.
+            state = has_ingresses(reference, balancer) ? Tenant::holding : Tenant::moved;
+        } else if (is_gone(reference, balancer)) {
             uids.insert(reference.uid);
             state = has_ingresses(reference, balancer)  ? Tenant::holding
                     : nothing_left(reference, balancer) ? (still_exists(reference) ? Tenant::moved : Tenant::gone)

@@ -21,6 +21,7 @@ const control::Key stray_key = "@strays";              // no name of an object
 constexpr std::chrono::milliseconds caught_up_in{50};  // by then the informer knows what a conflict was about
 constexpr std::chrono::milliseconds gather_wait{100};  // Ingresses change many at a time
 constexpr std::chrono::seconds usual_lease{15};
+constexpr std::chrono::seconds adopt_again{5};  // when whoever has the name at the cloud may be gone
 
 std::string stray_job(const balancer::Stray& stray) { return fmt::format("@stray/{}/{}", stray.provider, stray.name); }
 
@@ -59,6 +60,11 @@ BalancerLifecycle::BalancerLifecycle(control::Context& context, balancer::Works&
           }
           return keys;
       })),
+      owners_of_(balancers_.add_index([](const LoadBalancer& each) {
+          std::vector<std::string> uids{each.metadata.uid};
+          if (auto mark = balancer::mark_of(each); mark != each.metadata.uid) uids.push_back(std::move(mark));
+          return uids;
+      })),
       tables_(context, options_.part, ingresses_on_) {
     watch_all();
     context_.add_source([this] {
@@ -86,9 +92,9 @@ void BalancerLifecycle::watch_all() {
 void BalancerLifecycle::instance_changed(const store::ObjectRef& before, const store::ObjectRef& after) {
     const std::string name((after ? after : before)->name());
     if (const auto* instance = after ? instances_.get(name) : nullptr) {
-        auto& seen = seen_[name];
-        if (seen.renew_time != instance->status.renew_time) {
-            seen = {instance->status.renew_time, context_.clock().monotonic()};
+        const auto [seen, is_new] = seen_.try_emplace(name);
+        if (is_new || seen->second.renew_time != instance->status.renew_time) {
+            seen->second = {instance->status.renew_time, context_.clock().monotonic(), is_new && is_old(*instance)};
         }
     } else {
         seen_.erase(name);
@@ -141,6 +147,9 @@ Result<control::Again> BalancerLifecycle::reconcile(const control::Key& key) {
         const auto next = next_look(key);
         return next ? Again::in(std::max(*next, std::chrono::nanoseconds(std::chrono::milliseconds(1)))) : Again::no();
     }
+    const auto adopted = adopt(*balancer);
+    if (!adopted && !changed_meanwhile(adopted.error())) return fail(adopted.error());
+    if (!adopted || *adopted) return Again::in(caught_up_in);
     const auto facts = facts_of(*balancer);
     auto again = carry_out(*balancer, facts);
     if (!again) return again;
@@ -149,6 +158,13 @@ Result<control::Again> BalancerLifecycle::reconcile(const control::Key& key) {
     if (again->after) return again;
     const auto next = next_look(key);
     return next ? Again::in(std::max(*next, std::chrono::nanoseconds(std::chrono::milliseconds(1)))) : Again::no();
+}
+
+// By its own clock, which may be wrong: then it counts again from its next report on.
+bool BalancerLifecycle::is_old(const resource::RouterInstance& instance) const {
+    const auto renewed = from_rfc3339(instance.status.renew_time);
+    const auto lease = instance.status.lease_duration_seconds;
+    return renewed && context_.clock().now() > *renewed + (lease ? std::chrono::seconds(*lease) : usual_lease);
 }
 
 // The object is gone, and so is what we knew of it.
@@ -249,6 +265,35 @@ Result<void> BalancerLifecycle::remove_object(const LoadBalancer& balancer) {
     return {};
 }
 
+// What bears our mark and was made for a LoadBalancer that is no more was kept to be declared again. Written down
+// before anything is done there; of two who want it, one is the first.
+Result<bool> BalancerLifecycle::adopt(const LoadBalancer& balancer) {
+    const auto& name = balancer.metadata.name;
+    const auto work = balancer::is_cloud(balancer) ? works_.work(name) : std::nullopt;
+    if (!work || work->taken_by.empty() || work->taken_by == balancer::mark_of(balancer)) return false;
+    if (!balancer.metadata.deletion_timestamp.empty() || balancer::is_provisioned(balancer)) return false;
+    const auto given = adopted_.find(work->taken_by);
+    const bool to_other = given != adopted_.end() && given->second != name && balancers_.get(given->second) != nullptr;
+    if (to_other || !owners_of_.find(work->taken_by).empty()) {
+        context_.enqueue_after(name, adopt_again);
+        return false;
+    }
+    json::Value patch;
+    json::set_at(patch, "metadata.resourceVersion", json::Value(balancer.metadata.resource_version));
+    json::Value annotations(json::Object{});
+    annotations.get_object()[balancer::adopted_uid] = work->taken_by;
+    json::set_at(patch, "metadata.annotations", std::move(annotations));
+    const auto written = context_.client().merge_patch(control::object_id(balancers_.kind(), name), std::move(patch));
+    if (!written) return fail(written.error());
+    adopted_.insert_or_assign(work->taken_by, name);
+    context_.events().record(control::reference_to(balancers_.kind(), balancer.metadata), control::EventType::normal,
+                             "Adopted",
+                             fmt::format("what is at the provider bears our mark and was kept when LoadBalancer {} was "
+                                         "deleted; it is this one's now",
+                                         work->taken_by));
+    return true;
+}
+
 void BalancerLifecycle::tell(const LoadBalancer& before, const balancer::Lifecycle& wanted) {
     const auto about = control::reference_to(balancers_.kind(), before.metadata);
     const auto& status = wanted.status;
@@ -270,7 +315,10 @@ void BalancerLifecycle::tell(const LoadBalancer& before, const balancer::Lifecyc
 control::Again BalancerLifecycle::look_at_strays() {
     works_.list();
     std::set<std::string> uids;
-    balancers_.for_each([&](const std::string&, const LoadBalancer& each) { uids.insert(each.metadata.uid); });
+    balancers_.for_each([&](const std::string&, const LoadBalancer& each) {
+        uids.insert(each.metadata.uid);
+        uids.insert(balancer::mark_of(each));
+    });
     std::set<balancer::Stray> listed;
     for (const auto& [provider, listing] : works_.listings()) {
         for (const auto& stray : listing.found) {

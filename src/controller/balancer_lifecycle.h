@@ -49,6 +49,7 @@ private:
     struct Seen {
         std::string renew_time;
         MonotonicTime at;
+        bool old = false;  // its report was, when we came: it may be dead
     };
     // Since when an Ingress is, for whoever serves it, what it is.
     struct Version {
@@ -59,6 +60,7 @@ private:
     // balancer_lifecycle.cpp
     void watch_all();
     void instance_changed(const store::ObjectRef& before, const store::ObjectRef& after);
+    [[nodiscard]] bool is_old(const resource::RouterInstance& instance) const;
     void ingress_changed(const store::ObjectRef& before, const store::ObjectRef& after);
     Result<Again> carry_out(const resource::LoadBalancer& balancer, const balancer::LifecycleFacts& facts);
     // The object as it is then; nothing: there was nothing to write.
@@ -67,6 +69,8 @@ private:
     Result<std::optional<json::Value>> write_status(const resource::LoadBalancer& balancer,
                                                     const balancer::Lifecycle& wanted);
     Result<void> remove_object(const resource::LoadBalancer& balancer);
+    // Takes over what is at the cloud from a LoadBalancer that is no more. True: it was written down.
+    Result<bool> adopt(const resource::LoadBalancer& balancer);
     void tell(const resource::LoadBalancer& before, const balancer::Lifecycle& wanted);
     void left(const std::string& name);
     Again look_at_strays();
@@ -78,6 +82,10 @@ private:
     [[nodiscard]] bool still_exists(const resource::ClaimReference& reference) const;
     [[nodiscard]] bool has_ingresses(const resource::ClaimReference& reference,
                                      const resource::LoadBalancer& balancer) const;
+    [[nodiscard]] std::string uid_at_cloud(const resource::LoadBalancer& balancer) const;
+    [[nodiscard]] bool is_fresh(const resource::RouterInstance& instance) const;
+    // Who does not report, and may still serve what it had.
+    [[nodiscard]] std::vector<std::string> cut_off(const resource::LoadBalancer& balancer) const;
     [[nodiscard]] bool nothing_left(const resource::ClaimReference& reference, const resource::LoadBalancer& balancer);
     [[nodiscard]] balancer::PlaneReport report_of_instances(const resource::LoadBalancer& balancer) const;
     [[nodiscard]] balancer::PlaneReport report_of_cloud(const resource::LoadBalancer& balancer);
@@ -98,12 +106,14 @@ private:
     const control::Index& ingresses_on_;   // LoadBalancer -> Ingresses whose status names it
     const control::Index& instances_of_;   // LoadBalancer -> RouterInstances
     const control::Index& references_to_;  // "kind namespace/name" -> LoadBalancers
+    const control::Index& owners_of_;      // uid on what is at a cloud -> LoadBalancers
     BalancerTables tables_;
     std::map<std::string, Seen, std::less<>> seen_;
     std::map<std::string, Version> versions_;  // of Ingresses
     // By balancer and uid of who leaves: what must be in force everywhere before nothing of it is left.
     std::map<std::string, std::map<std::string, store::Revision>> leaving_;
     std::map<balancer::Stray, std::set<std::uint64_t>> strays_;  // in which listings they were
+    std::map<std::string, std::string> adopted_;                 // uid at a cloud -> LoadBalancer that we gave it to
 };
 
 }  // namespace fairlead::controller

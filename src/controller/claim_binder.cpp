@@ -69,6 +69,11 @@ void ClaimBinder::balancer_changed(const store::ObjectRef& before, const store::
         ledger_.erase(name);
         ahead_.erase(name);
         figures_.erase(name);
+        // An address may be free, or a name.
+        for (const auto& [shape, keys] : waiting_) {
+            if (!options_.provider) break;
+            for (const auto& key : keys) look_again(key);
+        }
     } else {
         const bool better = is_better(known, *balancer);
         if (!ledger_.put(*balancer)) return;  // our own write is newer
@@ -132,15 +137,16 @@ void ClaimBinder::set_phase(const std::string& key, Note& note, const std::strin
     note.phase = phase;
     note.since.reset();
     if (phase == "Pending") note.since = context_.clock().monotonic();
-    if (phase != "Pending") waiting_.erase(key);
+    if (phase != "Pending") wait_no_more(key, note);
 }
 
 void ClaimBinder::forget(const std::string& key) {
     const auto at = notes_.find(key);
     if (at == notes_.end()) return;
     set_phase(key, at->second, "");
+    making_.erase(key);
     if (at->second.due) delayed_.erase({*at->second.due, key});
-    waiting_.erase(key);
+    wait_no_more(key, at->second);
     notes_.erase(at);  // one that is in ready_ is found to be gone there
 }
 
@@ -166,11 +172,39 @@ void ClaimBinder::look_later(const std::string& key, std::chrono::nanoseconds de
     delayed_.emplace(due, key);
 }
 
-void ClaimBinder::wake_fitting(const std::string& balancer) {
-    for (const auto& key : waiting_) {
-        const auto asks = claimant(key);
-        if (asks && ledger_.fits(balancer, *asks)) look_again(key);
+void ClaimBinder::wait(const std::string& key, Note& note, const balancer::Claimant& claimant) {
+    auto shape = claimant.shape();
+    if (note.shape == shape) return;
+    wait_no_more(key, note);
+    waiting_[shape].insert(key);
+    note.shape = std::move(shape);
+}
+
+void ClaimBinder::wait_no_more(const std::string& key, Note& note) {
+    const auto at = waiting_.find(note.shape);
+    if (at == waiting_.end()) return;
+    at->second.erase(key);
+    if (at->second.empty()) waiting_.erase(at);
+    note.shape.clear();
+}
+
+// As many of each kind as there is room for, so that a share that becomes free does not cost a look at all who wait.
+bool ClaimBinder::wake_fitting(const std::string& balancer) {
+    bool some = false;
+    for (const auto& [shape, keys] : waiting_) {
+        const auto first = claimant(*keys.begin());
+        auto room = first ? ledger_.room(balancer, *first) : 1;
+        for (auto key = keys.begin(); key != keys.end() && room > 0; ++key) {
+            const auto& note = notes_.at(*key);
+            const auto asks = note.uncertain ? std::nullopt : claimant(*key);  // that one looks by itself
+            if (!asks || !ledger_.fits(balancer, *asks)) continue;
+            some = true;
+            if (note.queued) continue;
+            look_again(*key);
+            --room;
+        }
     }
+    return some;
 }
 
 // What waits is looked at from time to time, so that what it says of balancers is not old.
@@ -178,7 +212,9 @@ void ClaimBinder::relist() {
     const auto now = context_.clock().monotonic();
     if (relist_at_ && now < *relist_at_) return;
     if (relist_at_) {
-        for (const auto& key : waiting_) look_again(key);
+        for (const auto& [shape, keys] : waiting_) {
+            for (const auto& key : keys) look_again(key);
+        }
     }
     relist_at_ = now + options_.relist;
 }
@@ -192,9 +228,14 @@ Result<control::Again> ClaimBinder::reconcile(const control::Key& /*key*/) {
         look_again(key);
     }
     relist();
-    for (const auto& balancer : std::exchange(improved_, {})) wake_fitting(balancer);
+    if (!improved_.empty()) {
+        for (const auto& key : making_) look_again(key);
+    }
+    // Stays until nobody who waits fits any more: whoever was woken may have gone.
+    std::erase_if(improved_, [this](const auto& balancer) { return !wake_fitting(balancer); });
     Turn turn;
-    for (std::size_t i = 0; i < looks_per_turn && !ready_.empty() && turn.size < options_.batch; ++i) {
+    const auto is_full = [&] { return turn.size + turn.unplaced.size() >= options_.batch; };
+    for (std::size_t i = 0; i < looks_per_turn && !ready_.empty() && !is_full(); ++i) {
         const auto key = std::move(ready_.front());
         ready_.pop_front();
         const auto at = notes_.find(key);
@@ -202,9 +243,11 @@ Result<control::Again> ClaimBinder::reconcile(const control::Key& /*key*/) {
         at->second.queued = false;
         consider(key, turn);
     }
+    // Why they wait is told of what is left when all others have their places.
+    for (const auto& each : turn.unplaced) leave_waiting(each, turn);
     write_balancers(turn);
     write_statuses(turn);
-    if (!ready_.empty()) return control::Again::now();
+    if (!ready_.empty() || !improved_.empty()) return control::Again::now();
     auto next = *relist_at_;
     if (!delayed_.empty()) next = std::min(next, delayed_.begin()->first);
     return control::Again::in(std::max(std::chrono::nanoseconds(next - context_.clock().monotonic()),

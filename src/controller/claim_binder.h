@@ -28,6 +28,10 @@ struct ClaimBinderOptions {
     std::optional<balancer::ProviderSettings> provider;  // makes balancers when nothing fits
     std::size_t batch = 2'000;                           // claimants that are written of at a time
     std::chrono::nanoseconds relist = std::chrono::minutes(1);
+    // How long a balancer that only has to start is waited for before one is provisioned.
+    std::chrono::nanoseconds start_patience = std::chrono::seconds(20);
+    // How long one that is provisioned may take while another fits.
+    std::chrono::nanoseconds make_patience = std::chrono::minutes(1);
     Backoff backoff{.base = std::chrono::milliseconds(100), .cap = std::chrono::minutes(1)};
 };
 
@@ -40,8 +44,10 @@ private:
     // Of a claimant, by its key: "claim NAMESPACE/NAME" or "ingress NAMESPACE/NAME".
     struct Note {
         std::string uid, phase;
+        std::string shape;  // of a claimant that waits; empty: it does not
         bool queued = false;
         std::optional<MonotonicTime> due, since;  // waits for a balancer since
+        std::optional<MonotonicTime> making;      // its balancer is being made, as we know since
         int failures = 0;
         // A write of this balancer, at this version, may yet turn out to have happened; without version, its creation.
         std::optional<std::pair<std::string, std::string>> uncertain;
@@ -55,6 +61,8 @@ private:
         std::map<std::string, std::vector<Placed>> commits;                 // by balancer
         std::vector<std::pair<Placed, resource::LoadBalancer>> creations;   // of balancers
         std::map<std::string, resource::LoadBalancerClaimStatus> statuses;  // by claim
+        std::vector<Placed> unplaced;                                       // nothing fits
+        std::optional<std::set<std::string>> addresses;  // that balancers have; none: nobody has asked yet
         std::size_t size = 0;
     };
 
@@ -62,7 +70,10 @@ private:
     void balancer_changed(const store::ObjectRef& before, const store::ObjectRef& after);
     void claimant_changed(const std::string& key);
     void wake_claimants(const std::vector<resource::ClaimReference>& references);
-    void wake_fitting(const std::string& balancer);
+    // Whether somebody who waits might go there now, and is looked at.
+    bool wake_fitting(const std::string& balancer);
+    void wait(const std::string& key, Note& note, const balancer::Claimant& claimant);
+    void wait_no_more(const std::string& key, Note& note);
     void look_again(const std::string& key);
     void look_later(const std::string& key, std::chrono::nanoseconds delay);
     void forget(const std::string& key);
@@ -80,8 +91,12 @@ private:
         std::string balancer;  // that it can be written to now
     };
     Tied tied_to(Note& note, const balancer::Claimant& claimant);
-    bool try_provision(const std::string& key, const balancer::Claimant& claimant, Turn& turn,
-                       balancer::Waiting& waiting);
+    // Its balancer is being made. True: that has taken too long, and another one fits.
+    bool give_up(const std::string& key, Note& note, const balancer::Claimant& claimant, const std::string& balancer,
+                 Turn& turn);
+    void leave_waiting(const Placed& unplaced, Turn& turn);
+    [[nodiscard]] bool one_starts(const balancer::Claimant& claimant) const;
+    bool try_provision(const Placed& unplaced, const Note& note, Turn& turn, balancer::Waiting& waiting);
     [[nodiscard]] balancer::Waiting why_waiting(const balancer::Claimant& claimant);
     void say(const std::string& claim, const std::string& phase, const std::string& balancer, const std::string& reason,
              const std::string& message, Turn& turn);
@@ -106,8 +121,9 @@ private:
     std::map<std::string, Note> notes_;
     std::deque<std::string> ready_;
     std::set<std::pair<MonotonicTime, std::string>> delayed_;
-    std::set<std::string> waiting_;   // nothing fits
-    std::set<std::string> improved_;  // balancers that may fit somebody who waits
+    std::map<std::string, std::set<std::string>> waiting_;  // by what they ask for: nothing fits
+    std::set<std::string> improved_;                        // balancers that may fit somebody who waits
+    std::set<std::string> making_;                          // whose balancer is being made
     std::optional<MonotonicTime> relist_at_;
     // Reasons are the same for all who ask for the same.
     std::map<std::string, balancer::Waiting> reasons_;

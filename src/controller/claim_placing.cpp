@@ -13,23 +13,19 @@ namespace fairlead::controller {
 namespace {
 
 constexpr std::string_view claim_prefix = "claim ";
+constexpr std::string_view ingress_prefix = "ingress ";
 constexpr std::chrono::milliseconds caught_up_in{100};  // by then the informer knows what a conflict was about
 constexpr std::chrono::seconds provision_again{30};     // after a refusal that somebody must do something about
 
 bool is_claim(const std::string& key) { return key.starts_with(claim_prefix); }
 std::string claim_of(const std::string& key) { return key.substr(claim_prefix.size()); }
+std::string ingress_of(const std::string& key) { return key.substr(ingress_prefix.size()); }
 
 bool outcome_is_unknown(Errc code) {
     return code == Errc::unavailable || code == Errc::timeout || code == Errc::internal;
 }
 
-// Two claimants with the same text wait for the same reasons.
-std::string shape_of(const balancer::Claimant& claimant) {
-    std::string text = claimant.kind + '|' + claimant.wanted + '|' + claimant.scope + '|' + claimant.labels.text() +
-                       '|' + claimant.bad_selector;
-    for (const auto& [name, quantity] : claimant.requests) text += '|' + name + '=' + quantity.canonical();
-    return text;
-}
+constexpr int max_copies = 16;  // balancers that were made for one claimant and others have a share of now
 
 }  // namespace
 
@@ -38,9 +34,13 @@ void ClaimBinder::consider(const std::string& key, Turn& turn) {
     if (is_claim(key)) return consider_claim(key, note, turn);
     const auto asks = claimant(key);
     if (!asks) return;
-    const bool bound = !ledger_.bound_to(asks->uid).empty();
-    set_phase(key, note, bound ? "Bound" : "Pending");
-    if (!bound) place(key, note, *asks, turn);
+    const auto bound = ledger_.bound_to(asks->uid);
+    set_phase(key, note, bound.empty() ? "Pending" : "Bound");
+    if (bound.empty()) return place(key, note, *asks, turn);
+    const auto* ingress = ingresses_.get(ingress_of(key));
+    if (ingress != nullptr && ingress->status.load_balancer_name.empty()) {
+        (void)give_up(key, note, *asks, bound.front(), turn);
+    }
 }
 
 void ClaimBinder::consider_claim(const std::string& key, Note& note, Turn& turn) {
@@ -61,7 +61,8 @@ void ClaimBinder::consider_claim(const std::string& key, Note& note, Turn& turn)
         return say(name, "Lost", status.load_balancer_name, "BalancerGone", message, turn);
     }
     if (bound.empty()) return place(key, note, balancer::claimant_of(*claim), turn);
-    say_bound(name, bound.front(), turn);
+    wait_no_more(key, note);
+    if (!give_up(key, note, balancer::claimant_of(*claim), bound.front(), turn)) say_bound(name, bound.front(), turn);
 }
 
 // It cannot be taken back, so the newest state is asked.
@@ -91,17 +92,71 @@ void ClaimBinder::place(const std::string& key, Note& note, const balancer::Clai
     const auto tied = tied_to(note, claimant);
     const auto chosen = tied.tied ? tied.balancer : ledger_.best(claimant);
     if (!chosen.empty()) {
-        waiting_.erase(key);
+        wait_no_more(key, note);
         ledger_.promise(chosen, claimant);
         turn.commits[chosen].push_back({key, claimant});
         ++turn.size;
         return;
     }
     if (tied.tied && !tied.creation) return look_later(key, caught_up_in);
-    waiting_.insert(key);
-    auto waiting = why_waiting(claimant);
-    if (try_provision(key, claimant, turn, waiting)) return;
-    if (is_claim(key)) say(claim_of(key), "Pending", "", waiting.reason, waiting.message, turn);
+    wait(key, note, claimant);
+    turn.unplaced.push_back({key, claimant});
+}
+
+// The reference is not ours to take away: the mark is, at a version at which the balancer did not run, and from then on
+// nobody uses it. balancer_lifecycle takes the reference off and removes the balancer; then the claimant is placed.
+bool ClaimBinder::give_up(const std::string& key, Note& note, const balancer::Claimant& claimant,
+                          const std::string& balancer, Turn& turn) {
+    const auto* made = ledger_.find(balancer);
+    if (made == nullptr || !balancer::is_provisioned(*made) || made->status.phase == "Running") {
+        making_.erase(key);
+        note.making.reset();
+        return false;
+    }
+    if (balancer::is_given_up(*made)) return true;
+    making_.insert(key);
+    const auto now = context_.clock().monotonic();
+    if (!note.making) note.making = now;
+    if (now < *note.making + options_.make_patience) {
+        look_later(key, *note.making + options_.make_patience - now);
+        return false;
+    }
+    const auto other = ledger_.best(claimant);
+    if (other.empty()) return false;
+    const auto ahead = ahead_.find(balancer);
+    const auto stored = balancers_.stored(balancer);
+    auto object = ahead != ahead_.end() ? Result<json::Value>(ahead->second)
+                  : stored              ? json::parse(stored->value())
+                                        : Result<json::Value>(fail(Errc::not_found, balancer));
+    if (!object) return false;
+    auto* annotations = json::find(*object, "metadata.annotations");
+    if (annotations == nullptr || !annotations->is_object()) return false;  // one says who provisioned it
+    annotations->get_object()[balancer::given_up] = other;
+    const auto written = context_.client().update(control::object_id(balancers_.kind(), balancer), std::move(*object));
+    auto known = written ? resource::decode<resource::LoadBalancer>(*written)
+                         : Result<resource::LoadBalancer>(fail(written.error()));
+    if (!known) {
+        look_later(key, caught_up_in);
+        return false;
+    }
+    const auto why = made->status.message;
+    ahead_.insert_or_assign(balancer, *written);
+    ledger_.put(std::move(*known));
+    if (is_claim(key)) {
+        say(claim_of(key), "Pending", "", "GivenUp",
+            fmt::format("balancer {} could not be made{}{}; it is removed, and then {} is tried", balancer,
+                        why.empty() ? "" : ": ", why, other),
+            turn);
+    }
+    return true;
+}
+
+void ClaimBinder::leave_waiting(const Placed& unplaced, Turn& turn) {
+    const auto& note = notes_.at(unplaced.key);
+    if (!options_.provider && !is_claim(unplaced.key)) return;  // ingress_binding says it
+    auto waiting = why_waiting(unplaced.claimant);
+    if (try_provision(unplaced, note, turn, waiting)) return;
+    if (is_claim(unplaced.key)) say(claim_of(unplaced.key), "Pending", "", waiting.reason, waiting.message, turn);
 }
 
 balancer::Waiting ClaimBinder::why_waiting(const balancer::Claimant& claimant) {
@@ -109,29 +164,56 @@ balancer::Waiting ClaimBinder::why_waiting(const balancer::Claimant& claimant) {
         reasons_.clear();
         reasons_of_ = ledger_.generation();
     }
-    const auto [at, is_new] = reasons_.try_emplace(shape_of(claimant));
-    if (is_new) at->second = balancer::waiting_of(claimant, ledger_.considered(claimant));
+    const auto [at, is_new] = reasons_.try_emplace(claimant.shape());
+    if (is_new) at->second = ledger_.waiting(claimant);
     return at->second;
 }
 
-// False: nothing is made; `waiting` says why, if somebody would have expected it.
-bool ClaimBinder::try_provision(const std::string& key, const balancer::Claimant& claimant, Turn& turn,
-                                balancer::Waiting& waiting) {
-    if (!options_.provider || !claimant.wanted.empty()) return false;
-    if (ledger_.find(balancer::provisioned_name(claimant.uid)) != nullptr) return false;
-    std::set<std::string> addresses;
+// Whether there is one that an administrator has made, which would fit if it ran.
+bool ClaimBinder::one_starts(const balancer::Claimant& claimant) const {
+    bool one = false;
     ledger_.for_each([&](const resource::LoadBalancer& balancer) {
-        if (balancer.spec.listen) addresses.insert(balancer.spec.listen->address);
+        if (one || balancer::is_provisioned(balancer)) return;
+        if (balancer::offered(balancer) != balancer::Misfit::not_running) return;
+        auto running = balancer;
+        running.status.phase = "Running";
+        running.status.conditions.clear();
+        one = balancer::consider(claimant, running).why == balancer::Misfit::none;
     });
-    for (const auto& each : turn.creations) {
-        if (each.second.spec.listen) addresses.insert(each.second.spec.listen->address);
+    return one;
+}
+
+// False: nothing is made; `waiting` says why, if somebody would have expected it. One that was made for it before may
+// belong to others now: then another is made. One whose making is in doubt is made again under the same name.
+bool ClaimBinder::try_provision(const Placed& unplaced, const Note& note, Turn& turn, balancer::Waiting& waiting) {
+    const auto& claimant = unplaced.claimant;
+    if (!options_.provider || !claimant.wanted.empty()) return false;
+    const auto now = context_.clock().monotonic();
+    if (note.since && now < *note.since + options_.start_patience && one_starts(claimant)) {
+        look_later(unplaced.key, *note.since + options_.start_patience - now);
+        waiting.message += "; one that is not running would fit, and is given a moment before one is provisioned";
+        return false;
     }
-    auto made = balancer::provision(claimant, *options_.provider, addresses);
+    int copy = 0;
+    const auto name = [&] { return balancer::provisioned_name(claimant.uid, copy); };
+    const auto is_taken = [&] {
+        return note.uncertain ? note.uncertain->first != name() : ledger_.find(name()) != nullptr;
+    };
+    while (copy < max_copies && is_taken()) ++copy;
+    if (copy == max_copies) return false;
+    if (!turn.addresses) {
+        auto& addresses = turn.addresses.emplace();
+        ledger_.for_each([&](const resource::LoadBalancer& balancer) {
+            if (balancer.spec.listen) addresses.insert(balancer.spec.listen->address);
+        });
+    }
+    auto made = balancer::provision(claimant, *options_.provider, *turn.addresses, copy);
     if (!made) {
         waiting.message += fmt::format("; none is provisioned: {}", made.error().text());
         return false;
     }
-    turn.creations.emplace_back(Placed{key, claimant}, std::move(*made));
+    if (made->spec.listen) turn.addresses->insert(made->spec.listen->address);
+    turn.creations.emplace_back(unplaced, std::move(*made));
     ++turn.size;
     return true;
 }
@@ -143,7 +225,7 @@ void ClaimBinder::say_bound(const std::string& claim, const std::string& balance
     if (chosen == nullptr) return;
     if (balancer::is_provisioned(*chosen) && chosen->status.phase != "Running") {
         const auto& message = chosen->status.message;
-        return say(claim, "Pending", "", "Provisioning",
+        return say(claim, "Pending", "", chosen->status.phase == "Failed" ? "ProvisioningFailed" : "Provisioning",
                    fmt::format("balancer {} is being made by provider {}{}{}", balancer,
                                chosen->metadata.annotations.at(balancer::provisioned_by), message.empty() ? "" : ": ",
                                message),
@@ -255,9 +337,9 @@ void ClaimBinder::committed(const std::string& balancer, const json::Value& obje
     ahead_.insert_or_assign(balancer, object);
     ledger_.put(std::move(*written));
     for (const auto& each : placed) {
-        waiting_.erase(each.key);
         const auto note = notes_.find(each.key);
         if (note == notes_.end()) continue;
+        wait_no_more(each.key, note->second);
         note->second.failures = 0;
         note->second.uncertain.reset();
         if (is_claim(each.key)) {

@@ -16,8 +16,10 @@ namespace {
 
 constexpr std::string_view claim_prefix = "claim ";
 constexpr std::string_view ingress_prefix = "ingress ";
+const control::Key waiting_key = "@waiting";           // all who wait
 constexpr std::size_t at_a_time = 256;                 // writes that wait for the disk together
 constexpr std::chrono::milliseconds caught_up_in{50};  // by then the informer knows what a conflict was about
+constexpr std::size_t most_explained = 1'024;          // kinds of wishes; more are explained one by one
 constexpr std::chrono::seconds explain_every{5};       // why an Ingress waits changes with every balancer
 
 control::Key ingress_key(std::string_view name) { return std::string(ingress_prefix) + std::string(name); }
@@ -116,10 +118,7 @@ void IngressBinding::balancer_changed(const store::ObjectRef& before, const stor
             }
         }
     }
-    for (const auto& ingress : waiting_) {
-        batch_.add_later(ingress_key(ingress));
-        context_.enqueue_after(ingress_key(ingress), explain_every);
-    }
+    if (!waiting_.empty()) context_.enqueue_after(waiting_key, explain_every);
 }
 
 balancer::BindingWorld IngressBinding::world_of(const resource::Ingress& ingress) const {
@@ -147,18 +146,26 @@ bool IngressBinding::in_use(const std::string& claim) const {
 }
 
 // For an Ingress that asks for a share itself and has none: which balancers were considered.
-void IngressBinding::explain(const resource::Ingress& ingress, balancer::Binding& binding) const {
+void IngressBinding::explain(const resource::Ingress& ingress, balancer::Binding& binding) {
     const auto claimant = balancer::claimant_of(ingress);
     if (binding.reason != "Waiting" || !claimant || !bound_to_.find(claimant->uid).empty()) return;
-    std::vector<balancer::Considered> considered;
-    balancers_.for_each([&](const std::string&, const resource::LoadBalancer& balancer) {
-        auto result = balancer::consider(*claimant, balancer);
-        if (result.why != balancer::Misfit::none) considered.push_back(std::move(result));
-    });
-    if (considered.size() < balancers_.size()) return;  // one fits: it is chosen in a moment
-    auto waiting = balancer::waiting_of(*claimant, considered);
-    binding.reason = std::move(waiting.reason);
-    binding.message = std::move(waiting.message);
+    const auto now = context_.clock().monotonic();
+    if (explained_.size() > most_explained) explained_.clear();
+    auto& said = explained_[claimant->shape()];
+    if (!said.at || now >= *said.at + explain_every) {
+        said.at = now;
+        said.waiting.reset();
+        std::vector<balancer::Considered> considered;
+        balancers_.for_each([&](const std::string&, const resource::LoadBalancer& balancer) {
+            auto result = balancer::consider(*claimant, balancer);
+            if (result.why != balancer::Misfit::none) considered.push_back(std::move(result));
+        });
+        // If one fits, it is chosen in a moment.
+        if (considered.size() == balancers_.size()) said.waiting = balancer::waiting_of(*claimant, considered);
+    }
+    if (!said.waiting) return;
+    binding.reason = said.waiting->reason;
+    binding.message = said.waiting->message;
 }
 
 void IngressBinding::set_status(const resource::Ingress& ingress, const balancer::Binding& binding,
@@ -279,6 +286,10 @@ void IngressBinding::tell(const Draft& draft, const json::Value& written) {
 }
 
 Result<control::Again> IngressBinding::reconcile(const control::Key& first) {
+    if (first == waiting_key) {
+        for (const auto& ingress : waiting_) ask_for(ingress_key(ingress));
+        return control::Again::no();
+    }
     std::vector<Draft> drafts;
     for (const auto& key : batch_.take(first, at_a_time)) {
         if (key != first) context_.taken_along(key);

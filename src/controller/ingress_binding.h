@@ -5,12 +5,14 @@
 // NAMESPACE/NAME".
 #pragma once
 
+#include <map>
 #include <optional>
 #include <set>
 #include <string>
 #include <vector>
 
 #include "balancer/binding.h"
+#include "balancer/match.h"
 #include "control/context.h"
 #include "controller/balancer_board.h"
 #include "controller/key_batch.h"
@@ -40,7 +42,7 @@ private:
     [[nodiscard]] std::optional<Draft> draft_ingress(const control::Key& key, const std::string& name);
     [[nodiscard]] std::optional<Draft> draft_claim(const control::Key& key, const std::string& name);
     [[nodiscard]] bool in_use(const std::string& claim) const;
-    void explain(const resource::Ingress& ingress, balancer::Binding& binding) const;
+    void explain(const resource::Ingress& ingress, balancer::Binding& binding);
     void set_status(const resource::Ingress& ingress, const balancer::Binding& binding,
                     resource::IngressStatus& status);
     void tell(const Draft& draft, const json::Value& written);
@@ -56,6 +58,12 @@ private:
     const control::Index& balancer_source_;  // source -> LoadBalancers
     const control::Index& bound_to_;         // uid of a claimant -> LoadBalancers
     std::set<std::string> waiting_;          // Ingresses that ask for a share and have none
+    // Why they have none, by what they ask for; nothing: one fits.
+    struct Explained {
+        std::optional<MonotonicTime> at;
+        std::optional<balancer::Waiting> waiting;
+    };
+    std::map<std::string, Explained> explained_;
     KeyBatch batch_;
 };
 

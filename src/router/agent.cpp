@@ -12,6 +12,7 @@
 #include "base/metrics.h"
 #include "base/text.h"
 #include "health/monitor.h"
+#include "resource/kinds/router_instance.h"
 #include "route/table.h"
 #include "router/follow.h"
 #include "router/ingress_source.h"
@@ -327,7 +328,7 @@ Report Agent::Impl::report(const proxy::Progress& progress) const {
     {
         const std::lock_guard lock(mutex);
         made.ready = serves && !leaving;
-        if (leaving) made.message = "leaving";
+        if (leaving) made.message = resource::instance_leaves;
     }
     if (made.message.empty() && !serves) {
         made.message = !started ? read_problem() : progress.trouble;

@@ -71,140 +71,145 @@ TEST_P(Bindings, AreDecided) {
     EXPECT_EQ(scene.result(), GetParam().expected);
 }
 
-INSTANTIATE_TEST_SUITE_P(All, Bindings,
-                         testing::Values(BindingCase{"ByClaim", [](auto& s) { s.use_claim(); }, "a Bound"},
-                                         BindingCase{"ClaimMissing",
-                                                     [](auto& s) {
-                                                         s.use_claim();
-                                                         s.claim.reset();
-                                                     },
-                                                     "- ClaimMissing"},
-                                         BindingCase{"ClaimPending",
-                                                     [](auto& s) {
-                                                         s.use_claim();
-                                                         s.claim->status.phase = "Pending";
-                                                     },
-                                                     "- ClaimPending"},
-                                         BindingCase{"ClaimLost",
-                                                     [](auto& s) {
-                                                         s.use_claim();
-                                                         s.claim->status.phase = "Lost";
-                                                     },
-                                                     "- ClaimLost"},
-                                         BindingCase{"ClaimOfAnotherUid",
-                                                     [](auto& s) {
-                                                         s.use_claim();
-                                                         s.claim->metadata.uid = "new";
-                                                     },
-                                                     "- ClaimLost"},
-                                         BindingCase{"BalancerOfTheClaimIsGone",
-                                                     [](auto& s) {
-                                                         s.use_claim();
-                                                         s.balancers.erase(s.balancers.begin());
-                                                     },
-                                                     "- ClaimLost"},
-                                         BindingCase{"BoundThoughItsBalancerHasFailed",
-                                                     [](auto& s) {
-                                                         s.use_claim();
-                                                         s.balancers[0].status.phase = "Failed";
-                                                     },
-                                                     "a Bound"},
-                                         BindingCase{"NoNewUserOfAClaimThatGoes",
-                                                     [](auto& s) {
-                                                         s.use_claim();
-                                                         s.claim->metadata.deletion_timestamp = "2026-03-01T12:00:00Z";
-                                                     },
-                                                     "- ClaimDeleting"},
-                                         BindingCase{"WhoUsesItAlreadyKeepsIt",
-                                                     [](auto& s) {
-                                                         s.use_claim();
-                                                         s.claim->metadata.deletion_timestamp = "2026-03-01T12:00:00Z";
-                                                         s.ingress.status.load_balancer_name = "a";
-                                                     },
-                                                     "a Bound"},
-                                         BindingCase{"WrongScope",
-                                                     [](auto& s) {
-                                                         s.use_claim();
-                                                         s.ingress.spec.network_scope = "intranet";
-                                                     },
-                                                     "- WrongScope"},
-                                         BindingCase{"IntranetOnIntranet",
-                                                     [](auto& s) {
-                                                         s.use_claim();
-                                                         s.ingress.spec.network_scope = "intranet";
-                                                         s.balancers[0].spec.network_scope = "intranet";
-                                                     },
-                                                     "a Bound"},
-                                         BindingCase{"BySource", [](auto& s) { s.use_source(); }, "b Bound"},
-                                         BindingCase{"SourceMissing",
-                                                     [](auto& s) {
-                                                         s.use_source();
-                                                         s.balancers.pop_back();
-                                                     },
-                                                     "- BalancerMissing"},
-                                         BindingCase{"SourceNotRunning",
-                                                     [](auto& s) {
-                                                         s.use_source();
-                                                         s.balancers[1].status.phase = "Pending";
-                                                     },
-                                                     "- BalancerNotReady"},
-                                         BindingCase{"StaysWhileItIsNotRunning",
-                                                     [](auto& s) {
-                                                         s.use_source();
-                                                         s.balancers[1].status.phase = "Pending";
-                                                         s.ingress.status.load_balancer_name = "b";
-                                                     },
-                                                     "b Bound"},
-                                         BindingCase{"LeavesOneThatIsDeleted",
-                                                     [](auto& s) {
-                                                         s.use_source();
-                                                         s.balancers[1].metadata.deletion_timestamp =
-                                                             "2026-03-01T12:00:00Z";
-                                                         s.ingress.status.load_balancer_name = "b";
-                                                     },
-                                                     "- BalancerNotReady"},
-                                         BindingCase{
-                                             "TheOldestOfASource",
-                                             [](auto& s) {
-                                                 s.use_source();
-                                                 s.balancers[0].spec.bare_metal_load_balancer = {"Haproxy", "b"};
-                                                 s.balancers[1].metadata.creation_timestamp = "2026-02-01T12:00:00Z";
-                                             },
-                                             "b Bound"},
-                                         BindingCase{"ByItsOwnRequest",
-                                                     [](auto& s) {
-                                                         s.ask();
-                                                         s.bind_ingress();
-                                                     },
-                                                     "b Bound"},
-                                         BindingCase{"NotChosenYet", [](auto& s) { s.ask(); }, "- Waiting"},
-                                         BindingCase{"AsksForSomethingElse",
-                                                     [](auto& s) {
-                                                         s.ask();
-                                                         s.bind_ingress("3");
-                                                     },
-                                                     "- Waiting"},
-                                         BindingCase{"TheSameInOtherWords",
-                                                     [](auto& s) {
-                                                         s.ask();
-                                                         s.bind_ingress("2000m");
-                                                     },
-                                                     "b Bound"},
-                                         BindingCase{"OnItsWay",
-                                                     [](auto& s) {
-                                                         s.ask();
-                                                         s.bind_ingress();
-                                                         s.balancers[1].status.phase = "Pending";
-                                                     },
-                                                     "- BalancerNotReady"},
-                                         BindingCase{"Deleting",
-                                                     [](auto& s) {
-                                                         s.use_claim();
-                                                         s.ingress.metadata.deletion_timestamp = "2026-03-01T12:00:00Z";
-                                                     },
-                                                     "- Deleting"},
-                                         BindingCase{"NotOurs", [](auto&) {}, "- "}),
-                         [](const auto& each) { return each.param.name; });
+INSTANTIATE_TEST_SUITE_P(
+    All, Bindings,
+    testing::Values(BindingCase{"ByClaim", [](auto& s) { s.use_claim(); }, "a Bound"},
+                    BindingCase{"ClaimMissing",
+                                [](auto& s) {
+                                    s.use_claim();
+                                    s.claim.reset();
+                                },
+                                "- ClaimMissing"},
+                    BindingCase{"ClaimPending",
+                                [](auto& s) {
+                                    s.use_claim();
+                                    s.claim->status.phase = "Pending";
+                                },
+                                "- ClaimPending"},
+                    BindingCase{"ClaimLost",
+                                [](auto& s) {
+                                    s.use_claim();
+                                    s.claim->status.phase = "Lost";
+                                },
+                                "- ClaimLost"},
+                    BindingCase{"ClaimOfAnotherUid",
+                                [](auto& s) {
+                                    s.use_claim();
+                                    s.claim->metadata.uid = "new";
+                                },
+                                "- ClaimLost"},
+                    BindingCase{"BalancerOfTheClaimIsGone",
+                                [](auto& s) {
+                                    s.use_claim();
+                                    s.balancers.erase(s.balancers.begin());
+                                },
+                                "- ClaimLost"},
+                    BindingCase{"BoundThoughItsBalancerHasFailed",
+                                [](auto& s) {
+                                    s.use_claim();
+                                    s.balancers[0].status.phase = "Failed";
+                                },
+                                "a Bound"},
+                    BindingCase{"NoNewUserOfAClaimThatGoes",
+                                [](auto& s) {
+                                    s.use_claim();
+                                    s.claim->metadata.deletion_timestamp = "2026-03-01T12:00:00Z";
+                                },
+                                "- ClaimDeleting"},
+                    BindingCase{"WhoUsesItAlreadyKeepsIt",
+                                [](auto& s) {
+                                    s.use_claim();
+                                    s.claim->metadata.deletion_timestamp = "2026-03-01T12:00:00Z";
+                                    s.ingress.status.load_balancer_name = "a";
+                                },
+                                "a Bound"},
+                    BindingCase{"WrongScope",
+                                [](auto& s) {
+                                    s.use_claim();
+                                    s.ingress.spec.network_scope = "intranet";
+                                },
+                                "- WrongScope"},
+                    BindingCase{"IntranetOnIntranet",
+                                [](auto& s) {
+                                    s.use_claim();
+                                    s.ingress.spec.network_scope = "intranet";
+                                    s.balancers[0].spec.network_scope = "intranet";
+                                },
+                                "a Bound"},
+                    BindingCase{"BySource", [](auto& s) { s.use_source(); }, "b Bound"},
+                    BindingCase{"SourceMissing",
+                                [](auto& s) {
+                                    s.use_source();
+                                    s.balancers.pop_back();
+                                },
+                                "- BalancerMissing"},
+                    BindingCase{"SourceNotRunning",
+                                [](auto& s) {
+                                    s.use_source();
+                                    s.balancers[1].status.phase = "Pending";
+                                },
+                                "- BalancerNotReady"},
+                    BindingCase{"StaysWhileItIsNotRunning",
+                                [](auto& s) {
+                                    s.use_source();
+                                    s.balancers[1].status.phase = "Pending";
+                                    s.ingress.status.load_balancer_name = "b";
+                                },
+                                "b Bound"},
+                    BindingCase{"StaysOnOneThatIsToBeDeleted",
+                                [](auto& s) {
+                                    s.use_source();
+                                    s.balancers[1].metadata.deletion_timestamp = "2026-03-01T12:00:00Z";
+                                    s.ingress.status.load_balancer_name = "b";
+                                },
+                                "b Bound"},
+                    BindingCase{"IsNotPutOnOneThatIsDeleted",
+                                [](auto& s) {
+                                    s.use_source();
+                                    s.balancers[1].metadata.deletion_timestamp = "2026-03-01T12:00:00Z";
+                                },
+                                "- BalancerNotReady"},
+                    BindingCase{"TheOldestOfASource",
+                                [](auto& s) {
+                                    s.use_source();
+                                    s.balancers[0].spec.bare_metal_load_balancer = {"Haproxy", "b"};
+                                    s.balancers[1].metadata.creation_timestamp = "2026-02-01T12:00:00Z";
+                                },
+                                "b Bound"},
+                    BindingCase{"ByItsOwnRequest",
+                                [](auto& s) {
+                                    s.ask();
+                                    s.bind_ingress();
+                                },
+                                "b Bound"},
+                    BindingCase{"NotChosenYet", [](auto& s) { s.ask(); }, "- Waiting"},
+                    BindingCase{"AsksForSomethingElse",
+                                [](auto& s) {
+                                    s.ask();
+                                    s.bind_ingress("3");
+                                },
+                                "- Waiting"},
+                    BindingCase{"TheSameInOtherWords",
+                                [](auto& s) {
+                                    s.ask();
+                                    s.bind_ingress("2000m");
+                                },
+                                "b Bound"},
+                    BindingCase{"OnItsWay",
+                                [](auto& s) {
+                                    s.ask();
+                                    s.bind_ingress();
+                                    s.balancers[1].status.phase = "Pending";
+                                },
+                                "- BalancerNotReady"},
+                    BindingCase{"Deleting",
+                                [](auto& s) {
+                                    s.use_claim();
+                                    s.ingress.metadata.deletion_timestamp = "2026-03-01T12:00:00Z";
+                                },
+                                "- Deleting"},
+                    BindingCase{"NotOurs", [](auto&) {}, "- "}),
+    [](const auto& each) { return each.param.name; });
 
 }  // namespace
 }  // namespace fairlead::balancer

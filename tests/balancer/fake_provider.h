@@ -20,10 +20,12 @@ public:
         int fail_next = 0;           // so many calls fail
         State state = State::running;
         bool settled = true, gone = true;
+        bool taken = false;  // the name is somebody else's
     };
     explicit FakeProvider(Cloud& cloud) : cloud_(cloud) {}
     Result<Seen> create(const Order& order) override {
         if (auto failed = call("create " + order.name); !failed) return fail(failed.error());
+        if (cloud_.taken) return fail(Errc::conflict, "the name is taken");
         auto& seen = cloud_.balancers[order.name];
         seen = {order.name, order.uid, false, cloud_.state, "", {"192.0.2.7"}};
         return seen;

@@ -155,6 +155,40 @@ INSTANTIATE_TEST_SUITE_P(
                       "Running -Deleting +Removing | c0 | mine | remove at cloud"}),
     [](const auto& each) { return each.param.name; });
 
+// Who names it itself uses it too, though it has no reference.
+TEST(Lifecycle, IsNotReleasedWhileAnIngressNamesIt) {
+    struct Row {
+        const char *policy, *references, *then;  // when claims are gone, and when that Ingress is gone too
+    };
+    for (const auto& row :
+         {Row{"Retain", "c1 ", "+Retained"}, Row{"Delete", "c1 ", "+Removing"}, Row{"Recycle", "", "-InUse"}}) {
+        SCOPED_TRACE(row.policy);
+        auto balancer = make_balancer("b", {{"bw", "9"}});
+        balancer.spec.reclaim_policy = row.policy;
+        balancer.spec.claim_refs = {reference("c0", {{"bw", "1"}}), reference("c1", {{"bw", "1"}})};
+        PlaneReport report;
+        report.plane = Plane::running;
+        const auto used = decide({balancer, {gone, gone}, report, 1, {}, {"shop/web"}});
+        std::string names;
+        for (const auto& each : used.references) names += each.name + " ";
+        EXPECT_EQ(names, row.references);
+        EXPECT_EQ(reason(used, "Released"), "-InUse");
+        EXPECT_EQ(reason(used, "Available"), "+Offered");
+        EXPECT_FALSE(used.remove_object);
+        EXPECT_THAT(used.finalizers, testing::Contains(in_use_finalizer));
+        balancer.spec.claim_refs = used.references;
+        balancer.metadata.deletion_timestamp = "2026-03-01T12:00:00Z";
+        balancer.metadata.finalizers = {in_use_finalizer};
+        const auto deleted = decide({balancer, std::vector(used.references.size(), gone), report, 1, {}, {"shop/web"}});
+        EXPECT_THAT(deleted.finalizers, testing::Contains(in_use_finalizer)) << "a deletion waits for it";
+        EXPECT_TRUE(deleted.serve);
+        balancer.metadata.deletion_timestamp.clear();
+        const auto left = decide({balancer, std::vector(used.references.size(), gone), report, 0});
+        EXPECT_EQ(reason(left, "Released"), row.then);
+        EXPECT_EQ(left.remove_object, std::string_view(row.policy) == "Delete");
+    }
+}
+
 TEST(Lifecycle, AddressesAreIpsOrNames) {
     const auto balancer = make_balancer("b", {});
     PlaneReport report;
@@ -199,6 +233,24 @@ TEST(Provision, IsBoundAlreadyAndLargeEnough) {
     made->status.phase = "Running";
     made->spec.claim_refs.clear();
     EXPECT_EQ(consider(claimant, *made).why, Misfit::none);
+}
+
+TEST(Lifecycle, NamesInstancesThatAreWaitedFor) {
+    auto balancer = make_balancer("b", {{"bw", "9"}});
+    balancer.spec.claim_refs = {reference("c", {{"bw", "1"}})};
+    const auto said = [&](Tenant tenant, std::vector<std::string> cut_off) {
+        const auto made = decide({balancer, {tenant}, {}, 0, std::move(cut_off)});
+        for (const auto& each : made.status.conditions) {
+            if (each.type == "Released") return each.message;
+        }
+        return std::string();
+    };
+    EXPECT_THAT(said(Tenant::leaving, {"b-1"}),
+                testing::EndsWith("; instance b-1 does not report and may still serve them: it is waited for"));
+    EXPECT_THAT(said(Tenant::leaving, {"b-1", "b-2"}), testing::HasSubstr("instances b-1, b-2 do not report"));
+    EXPECT_THAT(said(Tenant::leaving, {}), testing::EndsWith("are being removed"));
+    EXPECT_THAT(said(Tenant::holding, {"b-1"}), testing::EndsWith("are being removed"));
+    EXPECT_EQ(said(Tenant::present, {"b-1"}), "no claimant is gone");
 }
 
 TEST(Provision, TakesAFreeAddressOfTheMachine) {

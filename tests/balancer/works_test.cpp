@@ -77,6 +77,37 @@ TEST_F(WorksTest, AsksAgainWhatIsOnItsWay) {
     EXPECT_EQ(works->work("b")->settled, 1U);
 }
 
+TEST_F(WorksTest, TellsWhoseMarkIsOnWhatHasTheName) {
+    struct Row {
+        const char* name;
+        std::string uid;
+        bool foreign;
+        std::string taken_by;
+    };
+    const std::vector<Row> rows = {{"made for another LoadBalancer of ours", "uid-0", false, "uid-0"},
+                                   {"without a mark", "", true, ""},
+                                   {"of another installation", "uid-0", true, ""},
+                                   {"gone since", "", false, ""}};
+    for (const auto& row : rows) {
+        SCOPED_TRACE(row.name);
+        cloud = {};
+        cloud.taken = true;
+        if (row.foreign || !row.uid.empty()) cloud.balancers["edge"] = {"edge", row.uid, row.foreign, {}, "", {}};
+        works->forget("b");
+        works->want("b", wish());
+        run();
+        EXPECT_TRUE(works->work("b")->hopeless);
+        EXPECT_EQ(works->work("b")->taken_by, row.taken_by);
+        cloud.taken = false;
+        auto heir = wish();
+        heir.order.uid = "uid-0";
+        works->want("b", heir);
+        run();
+        EXPECT_EQ(works->work("b")->taken_by, "") << "another order begins anew, without a pause";
+        EXPECT_EQ(works->work("b")->state, State::running);
+    }
+}
+
 TEST_F(WorksTest, LeavesAProviderThatFailsInPeace) {
     cloud.error = Error{Errc::unavailable, {}, "throttled"};
     works->want("b", wish());

@@ -144,6 +144,48 @@ TEST_F(ClaimsTest, AnIngressMayNameTheSourceOfABalancer) {
     EXPECT_EQ(condition(ingresses_path, "web", "Bound"), "none");
 }
 
+TEST_F(ClaimsTest, WhoNamesABalancerItselfKeepsItWhenItsClaimsGo) {
+    make_balancer("a", "1Gi", R"(,"reclaimPolicy":"Delete")");
+    report("a");
+    make_ingress("web", R"("loadBalancer":{"bareMetalLoadBalancer":{"type":"Haproxy","serviceName":"a"}})");
+    make_claim("c", "1Mi");
+    pass(1s);
+    EXPECT_EQ(claim("c"), "Bound a");
+    remove(claims_path, "c");
+    pass(1s);
+    report("a");
+    pass(3s);
+    EXPECT_EQ(on("web"), "a") << "another's claim is no reason to take it off";
+    EXPECT_EQ(condition(balancers_path, "a", "Released"), "False InUse: Ingress shop/web names it, and is on it");
+    // An administrator who deletes it waits for it as well.
+    remove(balancers_path, "a");
+    pass(3s);
+    EXPECT_EQ(on("web"), "a");
+    remove(ingresses_path, "web");
+    pass(1s);
+    report("a");
+    pass(3s);
+    EXPECT_EQ(balancer("a"), "none");
+}
+
+TEST_F(ClaimsTest, ADeadInstanceDoesNotStartABalancerWhenTheServerComesBack) {
+    make_balancer("a", "1Gi");
+    report("a");
+    settle();
+    EXPECT_EQ(balancer("a"), "Running:");
+    start();
+    settle();
+    EXPECT_EQ(balancer("a"), "Running:");
+    pass(11min, 10s);
+    EXPECT_EQ(balancer("a"), "Pending:");
+    start();
+    pass(3s);
+    EXPECT_EQ(balancer("a"), "Pending:") << "its last report is older than its lease";
+    report("a");
+    settle();
+    EXPECT_EQ(balancer("a"), "Running:");
+}
+
 class CloudTest : public ClaimsTest {
 protected:
     void SetUp() override {
@@ -240,6 +282,60 @@ TEST_F(CloudTest, AProviderThatFailsFourTimesIsAskedAgain) {
     pass(1min, 500ms);
     EXPECT_THAT(claim("c"), HasSubstr("Bound lb-"));
     EXPECT_THAT(made(), SizeIs(1));
+}
+
+TEST_F(CloudTest, AClaimGoesElsewhereWhenItsBalancerCannotBeMade) {
+    provision();
+    cloud.error = Error{Errc::unavailable, {}, "too many load balancers"};
+    make_claim("c", "1Mi");
+    make_ingress("web", R"("resources":{"requests":{"network-bandwidth":"1Mi"}})");
+    pass(5s);
+    ASSERT_THAT(balancers(), SizeIs(2));
+    pass(2min, 2s);
+    EXPECT_EQ(claim("c"), "Pending") << "nothing else is there";
+    make_balancer("rescue", "1Gi");
+    report("rescue");
+    pass(5s);
+    EXPECT_EQ(claim("c"), "Bound rescue");
+    EXPECT_EQ(on("web"), "rescue");
+    EXPECT_THAT(events("GivenUp"), ElementsAre(HasSubstr("too many load balancers")));
+    cloud.error.reset();
+    pass(5min, 5s);
+    EXPECT_THAT(balancers(), ElementsAre("rescue")) << "what was given up is removed when the cloud answers";
+    EXPECT_THAT(made(), IsEmpty());
+}
+
+TEST_F(CloudTest, OneThatIsBeingMadeIsNotGivenUpAtOnce) {
+    provision();
+    cloud.state = balancer::State::pending;
+    make_claim("c", "1Mi");
+    pass(5s);
+    make_balancer("late", "1Gi");
+    report("late");
+    pass(20s, 1s);
+    EXPECT_EQ(claim("c"), "Pending");
+    cloud.state = balancer::State::running;
+    pass(30s, 1s);
+    EXPECT_THAT(claim("c"), HasSubstr("Bound lb-"));
+    pass(2min, 2s);
+    EXPECT_THAT(claim("c"), HasSubstr("Bound lb-"));
+}
+
+TEST_F(CloudTest, ABalancerThatOnlyHasToStartIsGivenAMoment) {
+    provision();
+    make_balancer("edge", "1Gi");
+    make_claim("c", "1Mi");
+    pass(5s);
+    EXPECT_EQ(claim("c"), "Pending");
+    EXPECT_THAT(condition(claims_path, "c", "Bound"), HasSubstr("is given a moment"));
+    report("edge");
+    settle();
+    EXPECT_EQ(claim("c"), "Bound edge");
+    EXPECT_THAT(made(), IsEmpty());
+    make_balancer("never", "8Gi");
+    make_claim("large", "4Gi");
+    pass(30s, 1s);
+    EXPECT_THAT(claim("large"), HasSubstr("Bound lb-"));
 }
 
 TEST_F(CloudTest, WhatNobodyWantsIsRemovedAfterTwoSightings) {

@@ -192,6 +192,26 @@ TEST_F(ClaimsTest, AnIngressThatAsksForItselfIsAClaimant) {
     EXPECT_EQ(balancer("out"), "Running:");
 }
 
+TEST_F(ClaimsTest, AClaimIsForTheInternetUnlessItSaysOtherwise) {
+    make_balancer("inner", "10Mi", R"(,"networkScope":"intranet")");
+    EXPECT_EQ(world.merge(fmt::format("{}/inner", balancers_path), R"({"metadata":{"labels":{"zone":"in"}}})").code,
+              200);
+    make_balancer("outer", "1Gi");
+    report("inner");
+    report("outer");
+    make_claim("plain", "1Mi");
+    make_claim("scoped", "1Mi", R"(,"networkScope":"intranet")");
+    make_claim("selecting", "1Mi", R"(,"selector":{"matchLabels":{"zone":"in"}})");
+    make_claim("neither", "1Mi", R"(,"networkScope":"internet","selector":{"matchLabels":{"zone":"in"}})");
+    make_claim("named", "1Mi", R"(,"loadbalancerName":"inner")");
+    settle();
+    EXPECT_EQ(claim("plain"), "Bound outer") << "though inner would be filled better";
+    EXPECT_EQ(claim("scoped"), "Bound inner");
+    EXPECT_EQ(claim("selecting"), "Bound inner");
+    EXPECT_EQ(claim("neither"), "Pending");
+    EXPECT_EQ(claim("named"), "Bound inner");
+}
+
 TEST_F(ClaimsTest, OthersAreLeftAlone) {
     make_ingress("plain", R"("ingressClassName":"nginx")");
     const auto before = get(ingresses_path, "plain").body;

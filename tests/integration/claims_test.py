@@ -227,6 +227,31 @@ class AtAws(Claims, ServerTest):
         self.assertTrue(ingress["status"]["loadBalancer"]["ingress"][0]["hostname"])
         self.gone("made")
 
+    def test_what_was_kept_is_taken_over_by_who_declares_it_again(self):
+        self.control("config", provisioning=0)
+        declared = {"apiVersion": "fairlead.dev/v1", "kind": "LoadBalancer", "metadata": {"name": "kept"},
+                    "spec": {"capacity": {"network-bandwidth": "1Gi"}, "awsLoadBalancer": {"lbName": "kept"}}}
+        apply(self.server, declared)
+        self.kubectl("wait", "lb", "kept", "--for=condition=Available", "--timeout=60s")
+        first = self.get("lb", "kept")["metadata"]["uid"]
+        before = self.balancers()
+        with self.subTest("while its LoadBalancer is there, nobody else gets it"):
+            apply(self.server, {**declared, "metadata": {"name": "other"}})
+            until(lambda: self.get("lb", "other")["status"].get("phase") == "Failed", "the name is taken")
+            self.assertIn(first, self.get("lb", "other")["status"]["message"])
+            self.kubectl("delete", "lb", "other", "--timeout=60s")
+        self.kubectl("delete", "lb", "kept", "--timeout=60s")
+        self.assertEqual(self.balancers(), before, "Retain: it stays at the cloud")
+        apply(self.server, declared)
+        self.kubectl("wait", "lb", "kept", "--for=condition=Available", "--timeout=60s")
+        again = self.get("lb", "kept")
+        self.assertNotEqual(again["metadata"]["uid"], first)
+        self.assertEqual(again["metadata"]["annotations"]["fairlead.dev/adopted-uid"], first)
+        self.assertEqual(self.balancers(), before, "no second one")
+        apply(self.server, {**declared, "spec": {**declared["spec"], "reclaimPolicy": "Delete"}})
+        self.kubectl("delete", "lb", "kept", "--timeout=60s")
+        until(lambda: not self.balancers(), "it goes with whoever took it over", 60)
+
     def test_killed_after_it_was_made_and_before_it_was_known(self):
         self.control("config", provisioning=0)
         apply(self.server, claim_object("killed", {"network-bandwidth": "100Mi"}))

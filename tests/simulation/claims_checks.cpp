@@ -87,9 +87,9 @@ void ClaimsScene::check_freed(const resource::LoadBalancer& before, const resour
     const auto ingress = ingress_of(reference);
     if (before.spec.bare_metal_load_balancer) {
         const auto found = instances_.find(name);
-        if (found == instances_.end() || !found->second.alive || !found->second.reported) return;
-        // Who has not reported for so long is not waited for.
-        if (*found->second.reported + instance_lease <= clock_.monotonic()) return;
+        if (found == instances_.end() || !found->second.reported || found->second.uid != before.metadata.uid) return;
+        // Who is cut off is waited for, but not for ever.
+        if (*found->second.reported + instance_lease + instance_forgotten <= clock_.monotonic()) return;
         if (found->second.table.contains(ingress)) {
             violate(
                 fmt::format("{} still serves {}, whose {} {} is gone", name, ingress, reference.kind, reference.name));
@@ -168,6 +168,15 @@ void ClaimsScene::check_own(const std::map<std::string, resource::LoadBalancer>&
             if (provisions_) violate(fmt::format("ingress {} waits, and nothing is made", name));
             continue;
         }
+        if (name.front() == 'n') {
+            const auto named = balancers.find("b" + name.substr(1));
+            const auto free = named != balancers.end() && balancer::scope_of(named->second) == "internet" &&
+                              balancer::offered(named->second) == balancer::Misfit::none;
+            if (on.empty() ? free : named == balancers.end() || on != named->first) {
+                violate(fmt::format("ingress {} is on '{}', and names b{}", name, on, name.substr(1)));
+            }
+            continue;
+        }
         const auto claim = api_.get(fmt::format("{}/c{}", all_claims, name.substr(1)));
         const bool bound = json::string_at(claim, "status.phase") == "Bound";
         const auto wanted = bound ? json::string_at(claim, "status.loadBalancerName") : std::string_view();
@@ -182,19 +191,24 @@ void ClaimsScene::check_own(const std::map<std::string, resource::LoadBalancer>&
 
 void ClaimsScene::check_references(const std::map<std::string, resource::LoadBalancer>& balancers) {
     for (const auto& [name, balancer] : balancers) {
+        const auto naming = api_.get(fmt::format("{}/n{}", all_ingresses, name.substr(1)));
+        const bool used = json::string_at(naming, "status.loadBalancerName") == name;
         for (const auto& each : balancer.spec.claim_refs) {
             const auto path =
                 (each.kind == resource::claim_reference_ingress ? all_ingresses : all_claims) + "/" + each.name;
             const auto object = api_.get(path);
             const bool there = json::string_at(object, "metadata.uid") == each.uid;
-            if (there || (retained(balancer) && balancer.spec.claim_refs.size() == 1)) continue;
+            if (there || ((retained(balancer) || used) && balancer.spec.claim_refs.size() == 1)) continue;
             violate(fmt::format("{} keeps {} {}, which is gone", name, each.kind, each.name));
         }
-        if (!balancer.metadata.deletion_timestamp.empty() && balancer.spec.claim_refs.empty()) {
+        if (!balancer.metadata.deletion_timestamp.empty() && balancer.spec.claim_refs.empty() && !used) {
             violate(fmt::format("{} does not go", name));
         }
-        // One that was deleted and declared again finds its name taken at the cloud, where the first one stays.
-        const bool taken = balancer.status.message == "the name is taken";
+        // One that was kept when it was deleted is taken over by the next that is declared; one of somebody else is
+        // not.
+        const auto& source = balancer.spec.aws_load_balancer;
+        const auto machine = source ? cloud_.machines.find(source->lb_name) : cloud_.machines.end();
+        const bool taken = machine != cloud_.machines.end() && machine->second.foreign;
         if (balancer.metadata.deletion_timestamp.empty() && balancer.status.phase != "Running" && !taken) {
             violate(fmt::format("{} is {}: {}", name, balancer.status.phase, balancer.status.message));
         }
@@ -204,6 +218,9 @@ void ClaimsScene::check_references(const std::map<std::string, resource::LoadBal
 // What is there is wanted, or an administrator's own.
 void ClaimsScene::check_cloud(const std::map<std::string, resource::LoadBalancer>& balancers) {
     for (const auto& [name, machine] : cloud_.machines) {
+        if (machine.foreign && (machine.goes || !machine.table.rules.empty())) {
+            violate(fmt::format("{} is somebody else's, and was changed", name));
+        }
         const bool wanted = std::any_of(balancers.begin(), balancers.end(),
                                         [&](const auto& each) { return each.second.metadata.uid == machine.uid; });
         if (!wanted && balancer::is_cloud_name(name))

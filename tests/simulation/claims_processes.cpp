@@ -33,7 +33,8 @@ void SimCloudProvider::tidy() {
 balancer::Seen SimCloudProvider::seen(const std::string& name, const SimCloud::Machine& machine) const {
     balancer::Seen result;
     result.name = name;
-    result.uid = machine.uid;
+    result.uid = machine.foreign ? "" : machine.uid;
+    result.foreign = machine.foreign;
     result.state = machine.runs <= clock_.monotonic() ? balancer::State::running : balancer::State::pending;
     result.addresses = {name + ".cloud.test"};
     return result;
@@ -46,7 +47,7 @@ Result<balancer::Seen> SimCloudProvider::create(const balancer::Order& order) {
     if (is_new) {
         at->second.uid = order.uid;
         at->second.runs = clock_.monotonic() + std::chrono::milliseconds(dice_.below(20'000));
-    } else if (at->second.uid != order.uid || at->second.goes) {
+    } else if (at->second.foreign || at->second.uid != order.uid || at->second.goes) {
         return fail(Errc::conflict, "the name is taken");
     }
     return lost(fate, seen(at->first, at->second));
@@ -65,6 +66,7 @@ Result<balancer::Applied> SimCloudProvider::update_rules(const balancer::Order& 
     const auto at = cloud_.machines.find(order.name);
     if (fate == Fate::fails || at == cloud_.machines.end()) return fail(Errc::unavailable, "throttled");
     auto& machine = at->second;
+    if (machine.foreign || machine.uid != order.uid) return fail(Errc::conflict, "somebody else's");
     const auto now = clock_.monotonic();
     if (!(machine.table == table)) {
         machine.table = table;
@@ -78,7 +80,7 @@ Result<bool> SimCloudProvider::remove(const balancer::Order& order) {
     if (fate == Fate::fails) return fail(Errc::unavailable, "throttled");
     const auto at = cloud_.machines.find(order.name);
     if (at == cloud_.machines.end()) return lost(fate, true);
-    if (at->second.uid != order.uid) return fail(Errc::conflict, "somebody else's");
+    if (at->second.foreign || at->second.uid != order.uid) return fail(Errc::conflict, "somebody else's");
     if (!at->second.goes) at->second.goes = clock_.monotonic() + std::chrono::milliseconds(dice_.below(10'000));
     return lost(fate, false);
 }
@@ -87,7 +89,9 @@ Result<std::vector<balancer::Seen>> SimCloudProvider::list() {
     if (fate() != Fate::works) return fail(Errc::unavailable, "throttled");
     std::vector<balancer::Seen> all;
     if (cloud_.hides) return all;
-    for (const auto& [name, machine] : cloud_.machines) all.push_back(seen(name, machine));
+    for (const auto& [name, machine] : cloud_.machines) {
+        if (!machine.foreign) all.push_back(seen(name, machine));
+    }
     return all;
 }
 

@@ -24,6 +24,7 @@ namespace fairlead::simulation {
 struct SimCloud {
     struct Machine {
         std::string uid;
+        bool foreign = false;   // somebody else's
         MonotonicTime runs;     // from when on
         MonotonicTime settled;  // rules, from when on
         std::optional<MonotonicTime> goes;
@@ -97,13 +98,15 @@ private:
 // An instance of a balancer: takes over which Ingresses it has to serve, and reports.
 struct SimInstance {
     std::string name, balancer;
-    bool alive = true;
+    bool alive = true;            // else it is cut off: it serves what it has, and tells nobody
     std::set<std::string> table;  // Ingresses, "namespace/name", that it serves
+    std::string uid;              // of the LoadBalancer that it has them from
     MonotonicTime next;           // look at the API
     std::optional<MonotonicTime> reported;
     std::uint64_t reports = 0;
 };
 
 inline constexpr std::chrono::seconds instance_lease{15};
+inline constexpr std::chrono::minutes instance_forgotten{10};  // after its lease
 
 }  // namespace fairlead::simulation

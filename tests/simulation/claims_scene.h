@@ -57,6 +57,7 @@ private:
     void act();
     void change_claim();
     void change_ingress();
+    void change_naming_ingress();
     void change_balancer();
     void administer();
     void disturb();

@@ -60,8 +60,9 @@ void ClaimsScene::change_claim() {
     if (send("POST", all_claims, body) == 201) note(fmt::format("claim {} is made: {}", name, body));
 }
 
-// "i1" uses claim "c1"; "o1" asks itself.
+// "i1" uses claim "c1"; "o1" asks itself; "n1" names balancer "b1".
 void ClaimsScene::change_ingress() {
+    if (dice_.chance(150)) return change_naming_ingress();
     const bool own = dice_.chance(400);
     const std::string claim = dice_.pick(claim_names);
     const std::string name = own ? dice_.pick(own_names) : "i" + claim.substr(1);
@@ -82,6 +83,21 @@ void ClaimsScene::change_ingress() {
     const auto body = fmt::format(
         R"({{"metadata":{{"name":"{0}"}},"spec":{{"rules":[{{"host":"{0}.acme.test"}}],{1}}}}})", name, asks);
     if (send("POST", all_ingresses, body) == 201) note(fmt::format("ingress {} is made", name));
+}
+
+void ClaimsScene::change_naming_ingress() {
+    const std::string balancer = dice_.pick(metal_names);
+    const auto name = "n" + balancer.substr(1);
+    const auto path = all_ingresses + "/" + name;
+    if (!api_.text(path).empty()) {
+        note(fmt::format("ingress {} is deleted: {}", name, send("DELETE", path)));
+        return;
+    }
+    const auto body =
+        fmt::format(R"({{"metadata":{{"name":"{0}"}},"spec":{{"rules":[{{"host":"{0}.acme.test"}}],)"
+                    R"("loadBalancer":{{"bareMetalLoadBalancer":{{"type":"Haproxy","serviceName":"{1}"}}}}}}}})",
+                    name, balancer);
+    if (send("POST", all_ingresses, body) == 201) note(fmt::format("ingress {} is made, and names {}", name, balancer));
 }
 
 void ClaimsScene::change_balancer() {
@@ -124,13 +140,21 @@ void ClaimsScene::administer() {
     }
 }
 
-// An instance dies or comes back; something of ours is left at the cloud by somebody who was cut off.
+// An instance is cut off or comes back; something of ours is left at the cloud by somebody who was cut off, or
+// something is there that is not ours.
 void ClaimsScene::disturb() {
     if (dice_.chance(600)) {
         auto& instance = instances_.at(dice_.pick(metal_names));
         instance.alive = !instance.alive;
         instance.next = clock_.monotonic();
-        note(fmt::format("instance {} {}", instance.name, instance.alive ? "comes back" : "dies"));
+        note(fmt::format("instance {} {}", instance.name, instance.alive ? "comes back" : "is cut off"));
+        return;
+    }
+    if (dice_.chance(200) && !cloud_.machines.contains(cloud_names[0])) {
+        note(fmt::format("somebody else makes {} at the cloud", cloud_names[0]));
+        auto& machine = cloud_.machines[cloud_names[0]];
+        machine.uid = "somebody-else";
+        machine.foreign = true;
         return;
     }
     const auto name = balancer::cloud_name(fmt::format("{:032x}", dice_.next()));

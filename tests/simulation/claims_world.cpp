@@ -63,6 +63,8 @@ void ClaimsScene::look(SimInstance& instance) {
     } else {
         instance.table = serves;
     }
+    const auto found = balancers_.find(instance.balancer);
+    instance.uid = found == balancers_.end() ? "" : found->second.metadata.uid;
     const auto path = all_instances + "/" + instance.name;
     if (api_.text(path).empty()) {
         send("POST", all_instances,

@@ -33,7 +33,7 @@ void admit_claim(json::Value& object, const json::Value* old, Violations& violat
         const json::Value none;
         return !json::equal(before != nullptr ? *before : none, after != nullptr ? *after : none);
     };
-    for (const auto* field : {"spec.selector", "spec.resources"}) {
+    for (const auto* field : {"spec.selector", "spec.resources", "spec.networkScope"}) {
         if (!changed(field)) continue;
         violations.forbidden(field, fmt::format("the claim is bound to {}, and what it asks for stays as it was: make "
                                                 "another claim, or delete this one first",
@@ -60,6 +60,10 @@ void LoadBalancerClaimSpec::describe(Fields<LoadBalancerClaimSpec>& f) {
             "The one balancer that is wanted, or the one that was bound. Once set it stays.")
         .length(0, 253)
         .immutable();
+    f.field("networkScope", &LoadBalancerClaimSpec::network_scope,
+            "Of balancers that come into question. Not set: the internet's, or with a selector those that it chooses; "
+            "not looked at when loadbalancerName is set.")
+        .one_of({"internet", "intranet"});
     f.rule(check_name);
 }
 

@@ -9,6 +9,7 @@ struct LoadBalancerClaimSpec {
     std::optional<LabelSelector> selector;
     ResourceRequirements resources;
     std::string load_balancer_name;
+    std::string network_scope;
     bool operator==(const LoadBalancerClaimSpec&) const = default;
     static void describe(Fields<LoadBalancerClaimSpec>& f);
 };

@@ -19,6 +19,9 @@ struct RouterInstanceProblem {
     static void describe(Fields<RouterInstanceProblem>& f);
 };
 
+// status.message of an instance that drains and then ends: it said good-bye.
+inline constexpr const char* instance_leaves = "leaving";
+
 struct RouterInstanceStatus {
     std::string renew_time;
     std::optional<std::int32_t> lease_duration_seconds;
