@@ -100,14 +100,14 @@ def emitter_of(world, *source):
     return Child(world.folder, "emitter", BINARY, "emitter", "--name", "bench", "--nats", world.nats.url, "--log-level", "warn", *source)
 
 
-def over_receptor(tools, processes, instances, interval):
+def over_receptor(tools, processes, instances, interval, sync="1h"):
+    """With one pass, unless the next one is sooner than in an hour."""
     with World() as world:
         load = subprocess.Popen([tools / "receptor_load", world.nats.url, str(processes), str(instances), str(EVENTS),
                                  str(EVENTS_PER_SECOND), str(interval)], stdout=subprocess.PIPE, text=True)
         try:
             port = json.loads(load.stdout.readline())["port"]
-            # One pass: the next one is in an hour.
-            emitter = world.start(emitter_of(world, "--receptor", f"http://127.0.0.1:{port}", "--sync-interval", "1h"))
+            emitter = world.start(emitter_of(world, "--receptor", f"http://127.0.0.1:{port}", "--sync-interval", sync))
             until(lambda: "ready name=" in emitter.text(), "the emitter has read everything", PATIENCE_SECONDS)
             cpu = cpu_seconds(emitter.process.pid)
             got = json.loads(load.stdout.readline())
@@ -115,7 +115,8 @@ def over_receptor(tools, processes, instances, interval):
         finally:
             load.kill()
             load.wait()
-    print(f"{f'{processes:,} x {instances}, all anew every {interval} s':40} first message after {got['first_message_s']:.2f} s ({cpu:.1f} s CPU until ready), all after "
+    passes = "" if sync == "1h" else f", read every {sync}"
+    print(f"{f'{processes:,} x {instances}, all anew every {interval} s{passes}':40} first message after {got['first_message_s']:.2f} s ({cpu:.1f} s CPU until ready), all after "
           f"{got['all_arrived_s']:.1f} s ({got['names']:,} names, {got['dropped']} dropped); peak {peak:,.0f} MB; event to message p50 "
           f"{got['p50_ms']:.2f} ms, p99 {got['p99_ms']:.2f} ms, max {got['max_ms']:.2f} ms, {got['events_lost']} of {got['events']:,} lost; load {load_average:.1f}", flush=True)
 
@@ -165,7 +166,7 @@ def over_api(tools, processes, instances):
 def run(tools):
     bursts(tools)
     print(f"\n`fairlead emitter` over a Receptor, {INSTANCES:,} instances, {EVENTS_PER_SECOND} events a second")
-    for processes, interval in ((INSTANCES // 5, 600), (INSTANCES, 600), (INSTANCES, 20)):
-        over_receptor(tools, processes, INSTANCES // processes, interval)
+    for processes, interval, sync in ((INSTANCES // 5, 600, "1h"), (INSTANCES, 600, "1h"), (INSTANCES, 600, "10s"), (INSTANCES, 20, "1h")):
+        over_receptor(tools, processes, INSTANCES // processes, interval, sync)
     print(f"\n`fairlead emitter` over `fairlead serve`, {INSTANCES:,} instances, from its start")
     over_api(tools, INSTANCES // 5, 5)

@@ -21,19 +21,32 @@ public:
         tls_ = std::move(tls);
     }
 
-    std::unique_ptr<cluster::Call> get(const std::string& path,
-                                       std::function<void(Result<std::string>)> done) override {
+    std::unique_ptr<cluster::Call> get(const std::string& path, AnswerEars ears) override {
         auto ear = std::make_shared<cluster::Ear>();
         auto call = std::make_unique<cluster::HttpCall>(client_, ear);
         auto request = request_for(path, "application/json");
         request.timeout = access_.answer_within;
-        request.max_answer_bytes = access_.max_answer_bytes;
-        call->start(std::move(request), [ear, done = std::move(done)](Result<net::Response> response) {
+        // Both callbacks come from the client's thread.
+        const auto left = std::make_shared<std::size_t>(access_.max_answer_bytes);
+        const auto too_large = std::make_shared<bool>(false);
+        request.piece = [ear, left, too_large, bytes = std::move(ears.bytes)](std::string_view piece) {
+            const std::lock_guard lock(ear->mutex);
+            if (!ear->open) return false;
+            *too_large = piece.size() > *left;
+            if (*too_large) return false;
+            *left -= piece.size();
+            return piece.empty() || bytes(piece);
+        };
+        call->start(std::move(request), [ear, too_large, limit = access_.max_answer_bytes,
+                                         ended = std::move(ears.ended)](Result<net::Response> response) {
             const std::lock_guard lock(ear->mutex);
             if (!ear->open) return;
-            if (!response) return done(fail(std::move(response.error())));
-            if (response->status != 200) return done(fail(cluster::refusal(*response)));
-            done(std::move(response->body));
+            if (*too_large) {
+                return ended(fail(Errc::too_large, fmt::format("the answer exceeds the limit of {} bytes", limit)));
+            }
+            if (!response) return ended(fail(std::move(response.error())));
+            if (response->status != 200) return ended(fail(cluster::refusal(*response)));
+            ended({});
         });
         return call;
     }

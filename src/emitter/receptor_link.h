@@ -15,6 +15,13 @@
 
 namespace fairlead::emitter {
 
+struct AnswerEars {
+    // The body of a 200 answer, in pieces. False: enough.
+    std::function<bool(std::string_view)> bytes;
+    // All has come, or enough. Errors as those of cluster::Link.
+    std::function<void(Result<void>)> ended;
+};
+
 struct StreamEars {
     std::function<void()> opened;
     std::function<void(std::string_view)> bytes;
@@ -24,9 +31,8 @@ struct StreamEars {
 class ReceptorLink {
 public:
     virtual ~ReceptorLink() = default;
-    // GET of `path`; `done` gets the body of a 200 answer. Errors as those of cluster::Link.
-    virtual std::unique_ptr<cluster::Call> get(const std::string& path,
-                                               std::function<void(Result<std::string>)> done) = 0;
+    // GET of `path`.
+    virtual std::unique_ptr<cluster::Call> get(const std::string& path, AnswerEars ears) = 0;
     virtual std::unique_ptr<cluster::Call> stream(const std::string& path, const std::string& last_event_id,
                                                   StreamEars ears) = 0;
 };
@@ -38,8 +44,8 @@ struct ReceptorAccess {
     bool insecure_skip_verify = false;
     std::chrono::milliseconds connect_timeout{5'000};
     std::chrono::milliseconds answer_within{60'000};
-    // 250,000 fat records; read in pieces, so this is what is in memory.
-    std::size_t max_answer_bytes = 2UL * 1024 * 1024 * 1024;
+    // 250,000 fat records, several times over; they are read in pieces, and not kept.
+    std::size_t max_answer_bytes = 8UL * 1024 * 1024 * 1024;
 };
 
 // "https://user:password@host:port/" taken apart; bearer tokens come from a file. Errors: invalid, naming `flag`.

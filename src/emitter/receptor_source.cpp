@@ -11,6 +11,9 @@ namespace {
 // Of the stream, that have come and are not taken in; a Receptor that sends faster is read as a whole instead.
 constexpr std::size_t max_waiting = 64UL * 1024 * 1024;
 constexpr std::size_t arrivals_per_step = 256;
+// Of a pass: each is some 16 KiB of the Receptor's text.
+constexpr std::size_t readings_per_step = 256;
+constexpr std::chrono::microseconds slice{200};
 
 }  // namespace
 
@@ -33,7 +36,14 @@ struct ReceptorSource::Inbox {
         }
         wake();
     }
-    std::optional<Arrival> take() {
+    void add(Reading reading) {
+        {
+            const std::lock_guard lock(mutex);
+            readings.push_back(std::move(reading));
+        }
+        wake();
+    }
+    std::optional<Arrival> take_arrival() {
         const std::lock_guard lock(mutex);
         if (arrivals.empty()) return std::nullopt;
         auto first = std::move(arrivals.front());
@@ -41,14 +51,22 @@ struct ReceptorSource::Inbox {
         if (first.kind == Arrival::Kind::bytes) bytes -= first.text->size();
         return first;
     }
+    std::optional<Reading> take_reading() {
+        const std::lock_guard lock(mutex);
+        if (readings.empty()) return std::nullopt;
+        auto first = std::move(readings.front());
+        readings.pop_front();
+        return first;
+    }
     bool empty() {
         const std::lock_guard lock(mutex);
-        return arrivals.empty();
+        return arrivals.empty() && readings.empty();
     }
 
     std::function<void()> wake;
     std::mutex mutex;
     std::deque<Arrival> arrivals;
+    std::deque<Reading> readings;
     std::size_t bytes = 0;
     std::uint64_t overflowed = 0;
 };
@@ -64,22 +82,26 @@ ReceptorSource::~ReceptorSource() = default;
 
 Step ReceptorSource::step() {
     for (std::size_t i = 0; i < arrivals_per_step; ++i) {
-        auto arrival = inbox_->take();
+        const auto arrival = inbox_->take_arrival();
         if (!arrival) break;
-        take(std::move(*arrival));
+        take(*arrival);
+    }
+    const auto enough = clock_.monotonic() + slice;
+    for (std::size_t i = 0; i < readings_per_step; ++i) {
+        auto reading = inbox_->take_reading();
+        if (!reading) break;
+        take(std::move(*reading));
+        if (clock_.monotonic() >= enough) break;
     }
     const auto wanted = sync_.step(clock_.monotonic());
     for (const auto call : wanted.drop) calls_.erase(call);
-    for (const auto& ask : wanted.asks) start(ask);
-    return {.more = !inbox_->empty(), .due = wanted.due};
+    for (const auto& ask : wanted.asks) ask.stream ? start_stream(ask) : start(ask);
+    return {.more = wanted.more || !inbox_->empty(), .due = wanted.due};
 }
 
-void ReceptorSource::take(Arrival arrival) {
+void ReceptorSource::take(const Arrival& arrival) {
     const auto now = clock_.monotonic();
     switch (arrival.kind) {
-        case Arrival::Kind::answer:
-            calls_.erase(arrival.call);
-            return sync_.answered(arrival.call, std::move(arrival.text), now);
         case Arrival::Kind::opened:
             return sync_.stream_opened(arrival.call, now);
         case Arrival::Kind::bytes:
@@ -90,21 +112,39 @@ void ReceptorSource::take(Arrival arrival) {
     }
 }
 
+void ReceptorSource::take(Reading reading) {
+    if (auto* const found = std::get_if<lrp::Snapshot>(&reading.what)) {
+        return sync_.found(reading.call, std::move(*found));
+    }
+    calls_.erase(reading.call);
+    sync_.answered(reading.call, std::get<Result<PartRead>>(reading.what), clock_.monotonic());
+}
+
 void ReceptorSource::start(const ReceptorAsk& ask) {
     const auto call = ask.number;
-    if (!ask.stream) {
-        calls_[call] = link_.get(ask.path, [inbox = inbox_, call](Result<std::string> body) {
-            inbox->add({Arrival::Kind::answer, call, std::move(body)});
-        });
-        return;
-    }
+    auto reader = std::make_shared<PartReader>(ask.part);
+    AnswerEars ears;
+    ears.bytes = [inbox = inbox_, call, reader](std::string_view bytes) {
+        auto found = reader->add(bytes);
+        if (!found) return false;
+        inbox->add(Reading{call, std::move(*found)});
+        return true;
+    };
+    ears.ended = [inbox = inbox_, call, reader](Result<void> how) {
+        inbox->add(Reading{call, how ? reader->end() : fail(std::move(how.error()))});
+    };
+    calls_[call] = link_.get(ask.path, std::move(ears));
+}
+
+void ReceptorSource::start_stream(const ReceptorAsk& ask) {
+    const auto call = ask.number;
     StreamEars ears;
-    ears.opened = [inbox = inbox_, call] { inbox->add({Arrival::Kind::opened, call}); };
+    ears.opened = [inbox = inbox_, call] { inbox->add(Arrival{Arrival::Kind::opened, call}); };
     ears.bytes = [inbox = inbox_, call](std::string_view bytes) {
-        inbox->add({Arrival::Kind::bytes, call, std::string(bytes)});
+        inbox->add(Arrival{Arrival::Kind::bytes, call, std::string(bytes)});
     };
     ears.ended = [inbox = inbox_, call](Error why) {
-        inbox->add({Arrival::Kind::ended, call, tl::unexpected<Error>(std::move(why))});
+        inbox->add(Arrival{Arrival::Kind::ended, call, tl::unexpected<Error>(std::move(why))});
     };
     calls_[call] = link_.stream(ask.path, ask.last_event_id, std::move(ears));
 }

@@ -1,12 +1,15 @@
 // The source over a Receptor: carries what ReceptorSync asks for over a ReceptorLink, and hands it what comes. Used by
 // Emitter.
 //
-// Threads: callbacks of the link only fill the inbox; everything else on the caller's of step().
+// Threads: callbacks of the link read what comes of a pass, and fill the inbox; everything else on the caller's of
+// step(). What the stream tells goes before what a pass has read, which is taken in for a fraction of a millisecond at
+// a time: an event does not wait for a pass.
 #pragma once
 
 #include <functional>
 #include <map>
 #include <memory>
+#include <variant>
 
 #include "emitter/receptor_link.h"
 #include "emitter/receptor_sync.h"
@@ -30,15 +33,23 @@ public:
     [[nodiscard]] SourceFigures figures() const override { return sync_.figures(); }
 
 private:
+    // Of the stream.
     struct Arrival {
-        enum class Kind { answer, opened, bytes, ended } kind = Kind::answer;
+        enum class Kind { opened, bytes, ended } kind = Kind::opened;
         std::uint64_t call = 0;
         Result<std::string> text = std::string();
     };
+    // Of a pass: something that was read, or how a part of it ended.
+    struct Reading {
+        std::uint64_t call = 0;
+        std::variant<lrp::Snapshot, Result<PartRead>> what;
+    };
     struct Inbox;
 
-    void take(Arrival arrival);
+    void take(const Arrival& arrival);
+    void take(Reading reading);
     void start(const ReceptorAsk& ask);
+    void start_stream(const ReceptorAsk& ask);
 
     ReceptorLink& link_;
     const Clock& clock_;

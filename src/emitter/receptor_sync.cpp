@@ -7,7 +7,6 @@
 
 #include "base/log.h"
 #include "base/random.h"
-#include "emitter/elements.h"
 #include "json/value.h"
 #include "lrp/read.h"
 
@@ -15,34 +14,20 @@ namespace fairlead::emitter {
 
 namespace {
 
-constexpr std::array<std::string_view, 3> parts = {"/v1/desired_lrps", "/v1/actual_lrps", "/v1/domains"};
+struct Part {
+    ReceptorPart part;
+    std::string_view path;
+};
+constexpr std::array<Part, ReceptorPass::part_count> parts = {{{ReceptorPart::desired, "/v1/desired_lrps"},
+                                                               {ReceptorPart::actual, "/v1/actual_lrps"},
+                                                               {ReceptorPart::domains, "/v1/domains"}}};
 // A Receptor that has no such view sends whole records, in the same form.
 constexpr std::string_view stream_path = "/v1/events?view=routing";
 // A stream that lasted this long works: what ends it then is not the same fault again.
 constexpr std::chrono::seconds proven{5};
 
-// LRPs of a list. One that cannot be read is left out and said; the others count.
-template <class T>
-Result<std::vector<T>> read_list(std::string_view text, Result<T> (*read)(const json::Value&), std::string_view what,
-                                 Log& log) {
-    std::vector<T> out;
-    std::size_t unreadable = 0;
-    std::string why;
-    const auto walked = for_each_element(text, [&](std::string_view element) {
-        const auto value = json::parse(element);
-        auto lrp = value ? read(*value) : fail(value.error());
-        if (lrp) {
-            out.push_back(std::move(*lrp));
-        } else if (unreadable++ == 0) {
-            why = lrp.error().text();
-        }
-    });
-    if (!walked) return fail(walked.error());
-    if (unreadable > 0) {
-        log.warn("records of the receptor are left out", {{"what", what}, {"count", unreadable}, {"first", why}});
-    }
-    return out;
-}
+// Processes at a time; about 0.1 ms.
+constexpr std::size_t looked_at_once = 1'000;
 
 }  // namespace
 
@@ -73,9 +58,11 @@ ReceptorSync::Wanted ReceptorSync::step(MonotonicTime now) {
     if (pass_ && now >= pass_->began + options_.answer_within) {
         fail_pass({Errc::timeout, {}, fmt::format("no answer within {}s", options_.answer_within.count())}, now);
     }
+    go_on_with_pass(now);
     if (stream_ == Stream::closed && now >= stream_due_) open_stream(now, wanted);
     if (!pass_ && pass_due_ && now >= *pass_due_) begin_pass(now, wanted);
     wanted.drop = std::exchange(drop_, {});
+    wanted.more = all_found();
     wanted.due = now + options_.sync_interval;
     if (pass_) wanted.due = std::min(wanted.due, pass_->began + options_.answer_within);
     if (!pass_ && pass_due_) wanted.due = std::min(wanted.due, *pass_due_);
@@ -88,7 +75,8 @@ void ReceptorSync::open_stream(MonotonicTime now, Wanted& wanted) {
     stream_call_ = ++number_;
     opened_ = now;
     parser_.emplace(options_.max_event_bytes);
-    wanted.asks.push_back({stream_call_, true, std::string(stream_path), last_event_id_});
+    wanted.asks.push_back(
+        {.number = stream_call_, .stream = true, .path = std::string(stream_path), .last_event_id = last_event_id_});
 }
 
 void ReceptorSync::begin_pass(MonotonicTime now, Wanted& wanted) {
@@ -98,58 +86,47 @@ void ReceptorSync::begin_pass(MonotonicTime now, Wanted& wanted) {
     pass_due_.reset();
     for (std::size_t part = 0; part < ReceptorPass::part_count; ++part) {
         pass_->calls[part] = ++number_;
-        wanted.asks.push_back({pass_->calls[part], false, std::string(parts[part])});
+        wanted.asks.push_back({pass_->calls[part], false, parts[part].part, std::string(parts[part].path)});
     }
     book_.begin_pass();
 }
 
-void ReceptorSync::answered(std::uint64_t number, Result<std::string> body, MonotonicTime now) {
-    if (!pass_) return;
-    const auto found = std::find(pass_->calls.begin(), pass_->calls.end(), number);
-    if (found == pass_->calls.end()) return;
-    const auto part = static_cast<std::size_t>(found - pass_->calls.begin());
-    if (!body) {
-        *found = 0;
-        return fail_pass({body.error().code, std::string(parts[part]), body.error().text()}, now);
-    }
-    pass_->answers[part] = std::move(*body);
-    if (std::all_of(pass_->answers.begin(), pass_->answers.end(),
-                    [](const auto& answer) { return answer.has_value(); }))
-        end_pass(now);
+void ReceptorSync::found(std::uint64_t number, lrp::Snapshot some) {
+    if (!pass_ || std::find(pass_->calls.begin(), pass_->calls.end(), number) == pass_->calls.end()) return;
+    pass_->fresh_domains.merge(some.fresh_domains);
+    book_.found(std::move(some));
 }
 
-// Each answer goes as soon as it is read: the texts of 250,000 LRPs take as much memory as all that is kept of them.
-Result<lrp::Snapshot> ReceptorSync::read_snapshot() {
-    lrp::Snapshot snapshot;
-    auto desired = read_list<lrp::Desired>(*pass_->answers[ReceptorPass::of_desired], lrp::desired_of_receptor,
-                                           "desired LRPs", log_);
-    if (!desired) return fail(Errc::invalid, std::string(parts[ReceptorPass::of_desired]), desired.error().text());
-    snapshot.desired = std::move(*desired);
-    pass_->answers[ReceptorPass::of_desired] = std::string();
-    auto actual =
-        read_list<lrp::Actual>(*pass_->answers[ReceptorPass::of_actual], lrp::actual_of_receptor, "actual LRPs", log_);
-    if (!actual) return fail(Errc::invalid, std::string(parts[ReceptorPass::of_actual]), actual.error().text());
-    snapshot.actual = std::move(*actual);
-    pass_->answers[ReceptorPass::of_actual] = std::string();
-    const auto domains = json::parse(*pass_->answers[ReceptorPass::of_domains]);
-    const auto* list = domains ? domains->if_array() : nullptr;
-    if (list == nullptr) return fail(Errc::invalid, std::string(parts[ReceptorPass::of_domains]), "is no JSON array");
-    for (const auto& domain : *list) {
-        if (const auto* name = domain.if_string()) snapshot.fresh_domains.emplace(json::view(*name));
+void ReceptorSync::answered(std::uint64_t number, const Result<PartRead>& how, MonotonicTime now) {
+    if (!pass_) return;
+    const auto call = std::find(pass_->calls.begin(), pass_->calls.end(), number);
+    if (call == pass_->calls.end()) return;
+    *call = 0;
+    const auto path = std::string(parts[static_cast<std::size_t>(call - pass_->calls.begin())].path);
+    if (!how) return fail_pass({how.error().code, path, how.error().text()}, now);
+    if (how->unreadable > 0) {
+        log_.warn("records of the receptor are left out",
+                  {{"what", path}, {"count", how->unreadable}, {"first", how->first}});
     }
-    return snapshot;
+    go_on_with_pass(now);
+}
+
+bool ReceptorSync::all_found() const {
+    return pass_ && std::all_of(pass_->calls.begin(), pass_->calls.end(), [](std::uint64_t call) { return call == 0; });
+}
+
+void ReceptorSync::go_on_with_pass(MonotonicTime now) {
+    if (all_found() && book_.look_for_missing(looked_at_once)) end_pass(now);
 }
 
 void ReceptorSync::end_pass(MonotonicTime now) {
-    auto snapshot = read_snapshot();
-    if (!snapshot) return fail_pass(snapshot.error(), now);
     figures_.pass_seconds = std::chrono::duration<double>(now - pass_->began).count();
     ++figures_.passes;
     if (stream_ == Stream::open && pass_->stream == stream_call_) passed_since_open_ = true;
     if (confirming_ && pass_->began >= *confirming_) confirming_.reset();
     // A break while the pass ran, or who wants to be sure, has asked for another one already.
+    book_.end_pass(lrp::Snapshot{.fresh_domains = std::move(pass_->fresh_domains)});
     pass_.reset();
-    book_.end_pass(std::move(*snapshot));
     if (!pass_problem_.empty()) log_.info("receptor is read again");
     pass_problem_.clear();
     pass_failures_ = 0;
@@ -159,8 +136,8 @@ void ReceptorSync::end_pass(MonotonicTime now) {
 }
 
 void ReceptorSync::fail_pass(const Error& why, MonotonicTime now) {
-    for (std::size_t part = 0; part < ReceptorPass::part_count; ++part) {
-        if (pass_->calls[part] != 0 && !pass_->answers[part]) drop_.push_back(pass_->calls[part]);
+    for (const auto call : pass_->calls) {
+        if (call != 0) drop_.push_back(call);
     }
     pass_.reset();
     book_.end_pass(std::nullopt);

@@ -1,6 +1,6 @@
 // Keeps a Book in step with a Receptor (ours or Diego's): reads everything from time to time, which is a pass, and
-// follows the event stream in between. Pure: answers, events and times come in, requests go out; ReceptorSource carries
-// them. One thread.
+// follows the event stream in between. Pure: what was read, events and times come in, requests go out; ReceptorSource
+// carries them. One thread, which no call holds for long, however much a pass reads.
 //
 // The stream is opened before a pass begins, so that nothing falls between the two; the Book keeps what comes
 // meanwhile. A stream that breaks is opened again, and everything is read at once: what was missed is not known.
@@ -19,6 +19,7 @@
 #include "base/clock.h"
 #include "base/fwd.h"
 #include "base/result.h"
+#include "emitter/part_reader.h"
 #include "emitter/source.h"
 #include "emitter/sse.h"
 #include "lrp/book.h"
@@ -37,17 +38,18 @@ struct ReceptorOptions {
 // Something to ask the Receptor.
 struct ReceptorAsk {
     std::uint64_t number = 0;  // of this call
-    bool stream = false;       // else a GET that is answered as a whole
-    std::string path;
+    bool stream = false;       // else a GET of a part of a pass
+    ReceptorPart part = ReceptorPart::desired;
+    std::string path{};
     std::string last_event_id{};  // of a stream; empty: none
     bool operator==(const ReceptorAsk&) const = default;
 };
 
 // A pass that is under way.
 struct ReceptorPass {
-    enum Part { of_desired, of_actual, of_domains, part_count };
-    std::array<std::uint64_t, part_count> calls{};
-    std::array<std::optional<std::string>, part_count> answers;
+    static constexpr std::size_t part_count = 3;
+    std::array<std::uint64_t, part_count> calls{};  // 0: it is over
+    std::set<std::string> fresh_domains;
     MonotonicTime began{};
     std::uint64_t stream = 0;  // the one that was open when the pass began; 0: none
 };
@@ -59,12 +61,15 @@ public:
     struct Wanted {
         std::vector<ReceptorAsk> asks;
         std::vector<std::uint64_t> drop;  // calls whose answer nobody waits for any more
-        MonotonicTime due;                // call step() again then, unless something comes before
+        bool more = false;                // call step() again at once
+        MonotonicTime due;                // else then, unless something comes before
     };
     Wanted step(MonotonicTime now);
 
-    // What came of a call; of one that was dropped it changes nothing.
-    void answered(std::uint64_t number, Result<std::string> body, MonotonicTime now);
+    // What came of a call; of one that was dropped it changes nothing. First what was found, some at a time, then how
+    // it ended.
+    void found(std::uint64_t number, lrp::Snapshot some);
+    void answered(std::uint64_t number, const Result<PartRead>& how, MonotonicTime now);
     void stream_opened(std::uint64_t number, MonotonicTime now);
     void stream_bytes(std::uint64_t number, std::string_view bytes, MonotonicTime now);
     void stream_ended(std::uint64_t number, const Error& why, MonotonicTime now);
@@ -83,9 +88,10 @@ private:
 
     void open_stream(MonotonicTime now, Wanted& wanted);
     void begin_pass(MonotonicTime now, Wanted& wanted);
+    [[nodiscard]] bool all_found() const;
+    void go_on_with_pass(MonotonicTime now);
     void end_pass(MonotonicTime now);
     void fail_pass(const Error& why, MonotonicTime now);
-    Result<lrp::Snapshot> read_snapshot();
     void take_event(const SseEvent& event, MonotonicTime now);
     Result<bool> apply(const SseEvent& event);
     void pass_at(MonotonicTime time);

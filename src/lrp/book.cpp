@@ -39,8 +39,9 @@ struct Book::Impl {
         PackedDesired desired;        // what counts; only the key while none is known
         std::vector<Desired> rivals;  // all of them when it is not known which one is over, else none
         std::uint32_t round = 0;      // when an event spoke of it last
+        std::uint32_t seen = 0;       // the pass that found it last
+        std::uint32_t late = 0;       // the pass that found something else of it than is held
         bool known = false, touched = false;
-        bool seen = false;      // in this snapshot
         bool retained = false;  // missing from the last snapshot, its domain not fresh
     };
     struct Event {
@@ -61,6 +62,13 @@ struct Book::Impl {
     bool in_pass = false, overflown = false;
     bool wants = false, wanted = false;  // a pass: now, and when this one began
     std::uint32_t round = 1;             // passes begun
+    bool whole = false;                  // one has ended well
+    bool first_parts = false;            // of the first one are taken already: events wait in the log for its end
+    // What it found and does not agree with what is held, for its end.
+    std::vector<PackedDesired> late_desired;
+    std::vector<PackedActual> late_actual;
+    std::size_t looked = 0;          // processes that were looked at
+    std::vector<ProcessId> missing;  // had something then that was not found
 
     [[nodiscard]] ProcessId find(const ProcessKey& key) const;
     ProcessId make(const ProcessKey& key);
@@ -70,15 +78,23 @@ struct Book::Impl {
     void retain(ProcessId id, bool yes);
 
     template <class Lrp>
-    void note(const Lrp& lrp, bool gone);
+    bool note(const Lrp& lrp, bool gone);  // false: it is only for the log
     void apply(Desired desired);
     void apply(const Actual& actual);
     void remove(const Desired& desired);
     void remove(const Actual& actual);
     void dispute(ProcessId id, Desired desired);
     void settle(ProcessId id);  // after a change of its rivals
+    void reopen(ProcessId id);  // before an event changes it
     void adopt(Desired desired);
-    void take(Snapshot snapshot);
+    void adopt(const Actual& actual);
+    bool agrees(const Desired& desired);
+    bool agrees(const Actual& actual);
+    [[nodiscard]] bool lacks(ProcessId id) const;
+    bool look(std::size_t at_most);
+    void take(Snapshot rest);
+    void replay(std::vector<Event> events);
+    void forget_pass();
 };
 
 Book::Book() : impl_(std::make_unique<Impl>()) {}
@@ -156,6 +172,15 @@ void Book::Impl::dispute(ProcessId id, Desired desired) {
     settle(id);
 }
 
+// What a pass has found and agreed with is not what is held any more: it is taken at the end, before the event is.
+void Book::Impl::reopen(ProcessId id) {
+    auto& process = processes[id];
+    if (!in_pass || process.seen != round) return;
+    process.seen = 0;
+    process.late = round;
+    late_desired.push_back(process.desired);
+}
+
 void Book::Impl::settle(ProcessId id) {
     auto& rivals = processes[id].rivals;
     if (rivals.size() > 1) {
@@ -170,6 +195,7 @@ void Book::Impl::settle(ProcessId id) {
 void Book::Impl::apply(Desired desired) {
     if (removed.covers(desired)) return;
     const auto id = make(desired.key);
+    reopen(id);
     auto& process = processes[id];
     if (process.known) {
         const auto held = process.desired.head();
@@ -191,6 +217,7 @@ void Book::Impl::remove(const Desired& desired) {
     if (!desired.tag.epoch.empty()) removed.add(desired);
     const auto id = find(desired.key);
     if (id == no_id || !processes[id].known) return;
+    reopen(id);
     auto& process = processes[id];
     const auto over = [&](std::string_view epoch, std::int64_t version) {
         if (epoch.empty() || desired.tag.epoch.empty()) return true;
@@ -229,38 +256,34 @@ void Book::Impl::remove(const Actual& actual) {
 }
 
 template <class Lrp>
-void Book::Impl::note(const Lrp& lrp, bool gone) {
-    if (!in_pass) return;
-    if (log.size() < max_log) {
-        log.push_back({lrp, gone});
-    } else {
-        overflown = true;
-    }
+bool Book::Impl::note(const Lrp& lrp, bool gone) {
+    if (!in_pass) return true;
+    overflown = overflown || log.size() >= max_log;
+    if (overflown) return true;
+    log.push_back({lrp, gone});
+    return !first_parts;
 }
 
 void Book::put(Desired desired) {
-    impl_->note(desired, false);
-    impl_->apply(std::move(desired));
+    if (impl_->note(desired, false)) impl_->apply(std::move(desired));
 }
 
 void Book::erase(const Desired& desired) {
-    impl_->note(desired, true);
-    impl_->remove(desired);
+    if (impl_->note(desired, true)) impl_->remove(desired);
 }
 
 void Book::put(const Actual& actual) {
-    impl_->note(actual, false);
-    impl_->apply(actual);
+    if (impl_->note(actual, false)) impl_->apply(actual);
 }
 
 void Book::erase(const Actual& actual) {
-    impl_->note(actual, true);
-    impl_->remove(actual);
+    if (impl_->note(actual, true)) impl_->remove(actual);
 }
 
 void Book::begin_pass() {
     auto& impl = *impl_;
     impl.log.clear();
+    impl.forget_pass();
     impl.in_pass = true;
     impl.overflown = false;
     impl.wanted = std::exchange(impl.wants, false);
@@ -273,11 +296,11 @@ void Book::Impl::adopt(Desired desired) {
     removed.forget(desired);
     const auto id = make(desired.key);
     auto& process = processes[id];
-    if (process.seen) {
+    if (process.seen == round) {
         dispute(id, std::move(desired));  // two in one snapshot: both are there
         return;
     }
-    process.seen = true;
+    process.seen = round;
     retain(id, false);
     const auto newer = [&](std::string_view epoch, std::int64_t version) {
         return epoch == desired.tag.epoch && version > desired.tag.index && process.round + 1 >= round;
@@ -293,40 +316,118 @@ void Book::Impl::adopt(Desired desired) {
     set(id, desired);
 }
 
-void Book::Impl::take(Snapshot snapshot) {
-    for (auto& process : processes) process.seen = false;
-    for (auto& desired : snapshot.desired) adopt(std::move(desired));
-    fresh_domains = std::move(snapshot.fresh_domains);
-    for (ProcessId id = 0; id < processes.size(); ++id) {
+void Book::Impl::adopt(const Actual& actual) {
+    removed.forget(actual);
+    instances.adopt(make(actual.process), actual, round);
+}
+
+// Whether adopt() would change nothing; then it is as good as adopted. Once something of a process waits for the end,
+// all that follows does, so that it is taken in order.
+bool Book::Impl::agrees(const Desired& desired) {
+    const auto id = find(desired.key);
+    if (id == no_id) return false;
+    auto& process = processes[id];
+    const bool same = process.late != round && process.seen != round && process.known && process.rivals.empty() &&
+                      !process.retained && !removed.knows(desired) && process.desired == PackedDesired(desired);
+    (same ? process.seen : process.late) = round;
+    return same;
+}
+
+bool Book::Impl::agrees(const Actual& actual) {
+    const auto id = find(actual.process);
+    if (id == no_id) return false;
+    auto& process = processes[id];
+    const bool same = process.late != round && !removed.knows(actual) && instances.agrees(id, actual, round);
+    if (!same) process.late = round;
+    return same;
+}
+
+void Book::found(Snapshot part) {
+    auto& impl = *impl_;
+    impl.first_parts = !impl.whole;
+    for (auto& desired : part.desired) {
+        if (!impl.whole) {
+            impl.adopt(std::move(desired));
+        } else if (!impl.agrees(desired)) {
+            impl.late_desired.emplace_back(desired);
+        }
+    }
+    for (const auto& actual : part.actual) {
+        if (!impl.whole) {
+            impl.adopt(actual);
+        } else if (!impl.agrees(actual)) {
+            impl.late_actual.emplace_back(actual);
+        }
+    }
+}
+
+bool Book::Impl::lacks(ProcessId id) const {
+    return (processes[id].known && processes[id].seen != round) || instances.lacks_any(id, round);
+}
+
+bool Book::Impl::look(std::size_t at_most) {
+    for (; looked < processes.size() && at_most > 0; ++looked, --at_most) {
+        if (const auto id = static_cast<ProcessId>(looked); lacks(id)) missing.push_back(id);
+    }
+    return looked == processes.size();
+}
+
+bool Book::look_for_missing(std::size_t processes) { return impl_->look(processes); }
+
+void Book::Impl::take(Snapshot rest) {
+    for (const auto& desired : late_desired) adopt(desired.unpacked());
+    for (auto& desired : rest.desired) adopt(std::move(desired));
+    for (const auto& actual : late_actual) adopt(actual.unpacked());
+    for (const auto& actual : rest.actual) adopt(actual);
+    fresh_domains = std::move(rest.fresh_domains);
+    look(std::numeric_limits<std::size_t>::max());
+    // What came since they were looked at came by events.
+    for (const auto& event : log) {
+        const auto* const desired = std::get_if<Desired>(&event.what);
+        const auto id = find(desired != nullptr ? desired->key : std::get<Actual>(event.what).process);
+        if (id != no_id) missing.push_back(id);
+    }
+    for (const auto id : missing) {
         const auto& process = processes[id];
-        if (process.seen || !process.known) continue;
+        instances.sweep(id, round);
+        if (process.seen == round || !process.known) continue;
         if (fresh_domains.contains(std::string(process.desired.head().domain))) {
             drop(id);
         } else {
             retain(id, true);
         }
     }
-    instances.begin_sweep();
-    for (const auto& actual : snapshot.actual) {
-        removed.forget(actual);
-        instances.adopt(make(actual.process), actual, round);
-    }
-    instances.sweep();
 }
 
-void Book::end_pass(std::optional<Snapshot> snapshot) {
+void Book::Impl::replay(std::vector<Event> events) {
+    for (auto& event : events) {
+        std::visit([&](auto& what) { event.gone ? remove(what) : apply(std::move(what)); }, event.what);
+    }
+}
+
+void Book::Impl::forget_pass() {
+    late_desired = {};
+    late_actual = {};
+    missing = {};
+    looked = 0;
+    first_parts = false;
+}
+
+void Book::end_pass(std::optional<Snapshot> rest) {
     auto& impl = *impl_;
-    auto log = std::exchange(impl.log, {});
     impl.in_pass = false;
-    if (!snapshot || impl.overflown) {
+    if (!rest || impl.overflown) {
+        auto log = std::exchange(impl.log, {});
+        if (impl.first_parts) impl.replay(std::move(log));
+        impl.forget_pass();
         impl.wants = impl.wants || impl.wanted || impl.overflown;
         return;
     }
-    impl.take(std::move(*snapshot));
+    impl.take(std::move(*rest));
+    impl.forget_pass();
+    impl.whole = true;
     impl.wants = false;  // whatever is strange in there, another one would not explain it
-    for (auto& event : log) {
-        std::visit([&](auto& what) { event.gone ? impl.remove(what) : impl.apply(std::move(what)); }, event.what);
-    }
+    impl.replay(std::exchange(impl.log, {}));
 }
 
 void Book::set_fresh_domains(std::set<std::string> domains) {

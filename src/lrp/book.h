@@ -3,7 +3,9 @@
 //
 // A pass reads everything while events go on: begin_pass() opens a log, every event that comes until end_pass() is
 // applied at once and kept in the log in order; end_pass(snapshot) takes the snapshot as the state and applies the log
-// on top; end_pass() without one (it failed) keeps everything as it is.
+// on top; end_pass() without one (it failed) keeps everything as it is. So that no event waits for a pass over hundreds
+// of thousands, most of the snapshot may be handed over before, in parts: what agrees with what is held, which is
+// nearly all, is done with at once and changes nothing; the rest waits for the end. What becomes of it is the same.
 //
 // Nothing live goes: names of a process that is missing from a snapshot stay while its domain is not fresh, an instance
 // and its evacuating twin count as one, and indices from the desired count on are left out.
@@ -50,7 +52,13 @@ public:
     void erase(const Actual& actual);  // by process, index, evacuating, instance_guid and tag
 
     void begin_pass();
-    void end_pass(std::optional<Snapshot> snapshot);
+    // A part of the snapshot, without domains. Before any pass has ended well it is taken at once, and events wait:
+    // what is there until then is not everything, whatever it is.
+    void found(Snapshot part);
+    // When all parts were found: looks for what was not among them, so many processes at a time. True: it is through.
+    // What is left of this end_pass() does.
+    bool look_for_missing(std::size_t processes);
+    void end_pass(std::optional<Snapshot> rest);
     // Domains whose owners have said lately that they know all of theirs, when that changes between passes; a pass
     // brings its own. A process that was kept because its domain was not fresh then makes wants_pass().
     void set_fresh_domains(std::set<std::string> domains);

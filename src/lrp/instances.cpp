@@ -37,7 +37,7 @@ Instances::Records::iterator Instances::find(Records& records, const Actual& act
 Instances::Put Instances::put(ProcessId process, const Actual& actual, std::uint32_t round) {
     auto& records = of(process);
     const auto found = find(records, actual);
-    if (found == records.end()) return insert(process, actual, round, false);
+    if (found == records.end()) return insert(process, actual, round, 0);
     if (!succeeded_by({found->epoch, found->version}, actual.tag)) return Put::ignored;
     assign(process, *found, actual);
     found->round = round;
@@ -54,7 +54,7 @@ void Instances::erase(ProcessId process, const Actual& actual) {
     remove(process, found);
 }
 
-Instances::Put Instances::insert(ProcessId process, const Actual& actual, std::uint32_t round, bool seen) {
+Instances::Put Instances::insert(ProcessId process, const Actual& actual, std::uint32_t round, std::uint32_t seen) {
     auto& records = of(process);
     Record record;
     record.index = actual.index;
@@ -78,13 +78,16 @@ Instances::Put Instances::insert(ProcessId process, const Actual& actual, std::u
     return beside ? Put::beside : Put::taken;
 }
 
+bool Instances::same(const Record& record, const Actual& actual) const {
+    return record.running == actual.running && record.instance == actual.instance_guid &&
+           (!actual.running || (record.since == actual.since && record.ports == actual.ports &&
+                                addresses_.text(record.address) == actual.address));
+}
+
 void Instances::assign(ProcessId process, Record& record, const Actual& actual) {
     record.epoch = actual.tag.epoch;
     record.version = actual.tag.index;
-    const bool same = record.running == actual.running && record.instance == actual.instance_guid &&
-                      (!actual.running || (record.since == actual.since && record.ports == actual.ports &&
-                                           addresses_.text(record.address) == actual.address));
-    if (same) {
+    if (same(record, actual)) {
         record.since = actual.since;
         return;
     }
@@ -160,33 +163,44 @@ void Instances::note_beaten(const Place& place) {
     });
 }
 
-void Instances::begin_sweep() {
-    for (auto& records : records_) {
-        for (auto& record : records) record.seen = false;
-    }
-}
-
 void Instances::adopt(ProcessId process, const Actual& actual, std::uint32_t round) {
     auto& records = of(process);
     const auto found = find(records, actual);
     if (found == records.end()) {
-        (void)insert(process, actual, 0, true);
+        (void)insert(process, actual, 0, round);
         return;
     }
-    found->seen = true;
+    found->seen = round;
     found->beaten = false;
     const bool newer = found->epoch == actual.tag.epoch && found->version > actual.tag.index;
     if (newer && found->round + 1 >= round) return;
     assign(process, *found, actual);
 }
 
-void Instances::sweep() {
-    for (ProcessId process = 0; process < records_.size(); ++process) {
-        auto& records = records_[process];
-        for (auto at = records.size(); at > 0; --at) {
-            const auto record = records.begin() + static_cast<std::ptrdiff_t>(at - 1);
-            if (!record->seen) remove(process, record);
-        }
+bool Instances::agrees(ProcessId process, const Actual& actual, std::uint32_t round) {
+    if (empty(process)) return false;
+    auto& records = records_[process];
+    const auto found = find(records, actual);
+    if (found == records.end() || found->beaten) return false;
+    const Record& held = *found;
+    if (held.epoch != actual.tag.epoch || held.version != actual.tag.index || held.since != actual.since) return false;
+    if (!same(held, actual)) return false;
+    found->seen = round;
+    return true;
+}
+
+bool Instances::lacks_any(ProcessId process, std::uint32_t round) const {
+    if (empty(process)) return false;
+    const auto& records = records_[process];
+    return std::any_of(records.begin(), records.end(), [&](const Record& record) { return record.seen != round; });
+}
+
+void Instances::sweep(ProcessId process, std::uint32_t round) {
+    if (empty(process)) return;
+    auto& records = records_[process];
+    for (auto at = records.size(); at > 0; --at) {
+        const auto record = records.begin() + static_cast<std::ptrdiff_t>(at - 1);
+        if (record->seen != round) remove(process, record);
     }
 }
 

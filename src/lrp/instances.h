@@ -30,11 +30,13 @@ public:
     Put put(ProcessId process, const Actual& actual, std::uint32_t round);
     void erase(ProcessId process, const Actual& actual);
 
-    // A pass: what is not adopted until the sweep is gone. A record that an event has made newer than the snapshot's
+    // A pass: what it has not seen until the sweep is gone. A record that an event has made newer than the snapshot's
     // since the pass before stays as it is.
-    void begin_sweep();
     void adopt(ProcessId process, const Actual& actual, std::uint32_t round);
-    void sweep();
+    // Adopts it if that changes nothing.
+    bool agrees(ProcessId process, const Actual& actual, std::uint32_t round);
+    [[nodiscard]] bool lacks_any(ProcessId process, std::uint32_t round) const;  // something was not seen
+    void sweep(ProcessId process, std::uint32_t round);
 
     // In order of index, those below `count`.
     [[nodiscard]] std::vector<Endpoint> endpoints(ProcessId process, std::int32_t count, std::uint16_t port) const;
@@ -52,7 +54,8 @@ private:
         std::int32_t index = 0;
         Interned::Id address = 0;
         std::uint32_t round = 0;  // when an event spoke of it last
-        bool evacuating = false, running = false, seen = false;
+        std::uint32_t seen = 0;   // the pass that found it last
+        bool evacuating = false, running = false;
         bool beaten = false;  // another has taken its place since: most likely it is gone, and nobody said so
     };
     using Records = std::vector<Record>;  // by index, then ordinary before evacuating
@@ -68,8 +71,9 @@ private:
 
     Records& of(ProcessId process);
     static Records::iterator find(Records& records, const Actual& actual);
+    [[nodiscard]] bool same(const Record& record, const Actual& actual) const;  // but for version and epoch
     void assign(ProcessId process, Record& record, const Actual& actual);
-    Put insert(ProcessId process, const Actual& actual, std::uint32_t round, bool seen);
+    Put insert(ProcessId process, const Actual& actual, std::uint32_t round, std::uint32_t seen);
     void remove(ProcessId process, Records::iterator record);
     // Before a record stops being where it is, and after it has come.
     void leave(ProcessId process, Record& record);

@@ -31,6 +31,7 @@ public:
     [[nodiscard]] Desired unpacked() const;
     // Of two of one process.
     [[nodiscard]] bool same_but_tag(const PackedDesired& other) const;
+    bool operator==(const PackedDesired&) const = default;
 
 private:
     std::string bytes_;

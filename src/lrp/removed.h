@@ -18,11 +18,20 @@ public:
     void add(const Desired& desired) { add(id_of(desired), desired.tag.index); }
     void add(const Actual& actual) { add(id_of(actual), actual.tag.index); }
     // Whether the version is one from before the removal.
-    [[nodiscard]] bool covers(const Desired& desired) const { return covers(id_of(desired), desired.tag); }
-    [[nodiscard]] bool covers(const Actual& actual) const { return covers(id_of(actual), actual.tag); }
+    template <class Lrp>
+    [[nodiscard]] bool covers(const Lrp& lrp) const {
+        return !versions_.empty() && covers(id_of(lrp), lrp.tag);
+    }
     // It is there after all.
-    void forget(const Desired& desired) { versions_.erase(id_of(desired)); }
-    void forget(const Actual& actual) { versions_.erase(id_of(actual)); }
+    template <class Lrp>
+    void forget(const Lrp& lrp) {
+        if (!versions_.empty()) versions_.erase(id_of(lrp));
+    }
+    // Whatever its version.
+    template <class Lrp>
+    [[nodiscard]] bool knows(const Lrp& lrp) const {
+        return !versions_.empty() && versions_.contains(id_of(lrp));
+    }
 
 private:
     static std::uint64_t id_of(const Desired& desired);

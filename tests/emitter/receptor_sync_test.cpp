@@ -35,9 +35,14 @@ protected:
     void open() { sync.stream_opened(calls.at(stream), now); }
     void tell(const std::string& text) { sync.stream_bytes(calls.at(stream), text, now); }
     void answer(const std::string& desired = "[]", const std::string& actual = "[]") {
-        sync.answered(calls.at("/v1/desired_lrps"), desired, now);
-        sync.answered(calls.at("/v1/domains"), std::string(R"(["d"])"), now);
-        sync.answered(calls.at("/v1/actual_lrps"), actual, now);
+        answer(ReceptorPart::desired, "/v1/desired_lrps", desired);
+        answer(ReceptorPart::domains, "/v1/domains", R"(["d"])");
+        answer(ReceptorPart::actual, "/v1/actual_lrps", actual);
+    }
+    void answer(ReceptorPart part, const std::string& path, const std::string& text) {
+        PartReader reader(part);
+        if (auto found = reader.add(text)) sync.found(calls.at(path), std::move(*found));
+        sync.answered(calls.at(path), reader.end(), now);
     }
     std::size_t endpoints() { return book.endpoints({"", "a"}, 4000).size(); }
 
@@ -132,6 +137,38 @@ TEST_F(ReceptorSyncTest, AFailedPassKeepsEverythingAndWhatCameMeanwhile) {
     EXPECT_LE(due, now + 1s);
     now = due;
     EXPECT_EQ(step().size(), 3U);
+}
+
+TEST_F(ReceptorSyncTest, APassIsReadInPiecesAndEventsComeBetween) {
+    step();
+    open();
+    step();
+    answer("[" + desired_a + "]", "[" + actual_a + "]");
+    now += 60s;
+    step();
+    const auto text = "[" + desired_a + "]";
+    PartReader reader(ReceptorPart::desired);
+    sync.found(calls.at("/v1/desired_lrps"), *reader.add(text.substr(0, 50)));
+    tell("event: actual_lrp_removed\ndata: {\"actual_lrp\":" + actual_a + "}\n\n");
+    EXPECT_EQ(endpoints(), 0U);
+    sync.found(calls.at("/v1/desired_lrps"), *reader.add(text.substr(50)));
+    sync.answered(calls.at("/v1/desired_lrps"), reader.end(), now);
+    answer(ReceptorPart::actual, "/v1/actual_lrps", "[" + actual_a + "]");
+    EXPECT_EQ(endpoints(), 0U) << "it was read before the event, or after";
+    EXPECT_EQ(sync.figures().passes, 1U);
+    answer(ReceptorPart::domains, "/v1/domains", R"(["d"])");
+    EXPECT_EQ(sync.figures().passes, 2U);
+    EXPECT_EQ(endpoints(), 0U);
+    EXPECT_TRUE(book.knows({"", "a"}));
+}
+
+TEST_F(ReceptorSyncTest, AnAnswerThatEndsInTheMiddleFailsThePass) {
+    step();
+    open();
+    step();
+    answer("[" + desired_a, "[" + actual_a + "]");
+    EXPECT_FALSE(sync.complete());
+    EXPECT_EQ(sync.figures().failed_passes, 1U);
 }
 
 TEST_F(ReceptorSyncTest, AnAnswerThatIsNoListFailsThePass) {

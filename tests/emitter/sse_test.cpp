@@ -54,17 +54,27 @@ TEST(SseLimits, EndTheStream) {
     EXPECT_FALSE(event.add("data: 1234\ndata: 1234\n", ignore));
 }
 
-TEST(Elements, AreTakenOneByOne) {
-    const auto read = [](std::string_view text) -> std::string {
+TEST(Elements, AreTakenOneByOneFromPiecesOfAnySize) {
+    const auto read = [](std::string_view text, std::size_t size) -> std::string {
         std::string all;
-        const auto done =
-            for_each_element(text, [&all](std::string_view element) { all += std::string(element) + ";"; });
+        Elements elements(100);
+        for (std::size_t at = 0; at < text.size(); at += size) {
+            const auto done = elements.add(text.substr(at, size),
+                                           [&all](std::string_view element) { all += std::string(element) + ";"; });
+            if (!done) return "error: " + done.error().text();
+        }
+        const auto done = elements.end();
         return done ? all : "error: " + done.error().text();
     };
-    EXPECT_EQ(read(" [ ] "), "");
-    EXPECT_EQ(read(R"([{"a":[1,2]}, "x]\",", 3])"), R"({"a":[1,2]};"x]\",";3;)");
-    for (const auto* wrong : {"", "{}", "null", "[1", "[1,", "[1,]", "[1]x", "[\"a]", "[}]"}) {
-        EXPECT_TRUE(read(wrong).starts_with("error: ")) << wrong << " gives " << read(wrong);
+    for (std::size_t size = 1; size < 30; ++size) {
+        EXPECT_EQ(read(" [ ] ", size), "");
+        EXPECT_EQ(read(R"([{"a":[1,2]}, "x]\",", "\\", 3])", size), R"({"a":[1,2]};"x]\",";"\\";3;)") << size;
+        for (const auto* wrong : {"", " ", "{}", "null", "[", "[1", "[1,", "[1,]", "[,1]", "[1]x", "[\"a]", "[}]"}) {
+            EXPECT_TRUE(read(wrong, size).starts_with("error: ")) << wrong << " gives " << read(wrong, size);
+        }
+        const auto lengthy = "[\"" + std::string(200, 'x') + "\"]";
+        if (size >= 20) continue;
+        EXPECT_EQ(read(lengthy, size), "error: an element has more than 100 bytes");
     }
 }
 

@@ -418,6 +418,61 @@ TEST_F(RegistrationsTest, KeepsThePaceAndLetsChangesThrough) {
     EXPECT_THAT(shortly(paced.take(now, 10'000)), ElementsAre("register 10.9.9.9:1 new.test"));
 }
 
+TEST_F(RegistrationsTest, WhatIsRepeatedComesAfterChangesAndInSmallParts) {
+    traffic::RoutingTable table;
+    for (int i = 0; i < 100; ++i) {
+        put(table, key("name" + std::to_string(i) + ".test"), {member("10.0.0.1", static_cast<std::uint16_t>(i + 1))});
+    }
+    become(table);
+    registrations.everything(now);
+    EXPECT_EQ(registrations.take(now, 512, 8).size(), 8U);
+    auto after = table;
+    put(after, key("name0.test"), {member("10.9.9.9", 1)});
+    registrations.change(traffic::diff(table, after));
+    const auto sent = shortly(registrations.take(now, 512, 8));
+    ASSERT_EQ(sent.size(), 10U) << "two of the change";
+    EXPECT_EQ(sent[0], "register 10.9.9.9:1 name0.test");
+    EXPECT_EQ(sent[1], "unregister 10.0.0.1:1 name0.test");
+    for (std::size_t i = 2; i < sent.size(); ++i) {
+        EXPECT_THAT(sent[i], Not(HasSubstr("name0.test"))) << "what it was before is not said again";
+    }
+    EXPECT_EQ(registrations.take(now, 5, 8).size(), 5U) << "in all";
+}
+
+TEST_F(RegistrationsTest, WithdrawalsThatAreRepeatedLeaveRoomForChangesAndForWhatLives) {
+    constexpr std::uint16_t living = 100, gone = 1'000;
+    Registrations paced(Settings{.messages_per_second = 20, .burst = 20, .interval = 10s});
+    traffic::RoutingTable both, lives;
+    for (std::uint16_t i = 1; i <= living + gone; ++i) {
+        put(both, key("name" + std::to_string(i) + ".test"), {member("10.0.0.1", i)});
+        if (i <= living) put(lives, key("name" + std::to_string(i) + ".test"), {member("10.0.0.1", i)});
+    }
+    paced.reset(both);
+    const auto settle = [&] {
+        while (!paced.settled()) {
+            now = std::max(*paced.next_due(now), now + 1us);
+            paced.take(now, 512, 4);
+        }
+    };
+    settle();
+    paced.change(traffic::diff(both, lives));
+    settle();
+    // To withdraw them all takes longer than until they are to be withdrawn again.
+    now += 31s;
+    std::size_t registered = 0, withdrawn = 0;
+    for (const auto end = now + 60s; now < end; now = std::max(*paced.next_due(now), now + 1us)) {
+        for (const auto& message : paced.take(now, 512, 4)) {
+            ++(message.subject.ends_with(".unregister") ? withdrawn : registered);
+        }
+    }
+    EXPECT_GT(registered, 200U) << "each of them twice at least";
+    EXPECT_GT(withdrawn, 300U);
+    auto after = lives;
+    put(after, key("new.test"), {member("10.9.9.9", 1)});
+    paced.change(traffic::diff(lives, after));
+    EXPECT_THAT(shortly(paced.take(now, 512, 0)), ElementsAre("register 10.9.9.9:1 new.test"));
+}
+
 // One message for each name, more of them than a router lets wait: only the pace keeps it from dropping any. It takes
 // 7,000 a second here, which is less than it is sent.
 TEST_F(RegistrationsTest, ABurstOfEndpointsWithOneNameEachArrivesWhole) {

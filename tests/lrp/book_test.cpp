@@ -226,6 +226,54 @@ TEST(Book, WantsAPassForInstancesOfUnknownProcesses) {
     EXPECT_FALSE(book.wants_pass()) << "there is no such process";
 }
 
+TEST(Book, APassInPartsChangesNothingBeforeItsEnd) {
+    auto book = book_with({process("a"), process("b")}, {instance("a", 0), instance("b", 0)});
+    book.begin_pass();
+    book.end_pass(Snapshot{.desired = {process("a"), process("b")}, .actual = {instance("a", 0), instance("b", 0)}});
+    book.begin_pass();
+    book.found({.desired = {process("a")}, .actual = {instance("a", 0)}});        // as it is
+    book.found({.desired = {process("c")}, .actual = {instance("b", 0, 1, 2)}});  // news
+    EXPECT_FALSE(book.knows({"", "c"}));
+    EXPECT_EQ(at(book, "b"), "0=10.0.0.1:59000");
+    // Events go on, and count whatever was read before.
+    book.put(instance("a", 0, 2, 3));
+    EXPECT_EQ(at(book, "a"), "0=10.0.0.3:59000");
+    EXPECT_FALSE(book.look_for_missing(1));
+    EXPECT_TRUE(book.look_for_missing(1));
+    EXPECT_TRUE(book.knows({"", "b"}));
+    book.end_pass(Snapshot{.fresh_domains = {"cf"}});
+    EXPECT_EQ(at(book, "a"), "0=10.0.0.3:59000");
+    EXPECT_EQ(at(book, "b"), "0=10.0.0.2:59000");
+    EXPECT_FALSE(book.knows({"", "b"})) << "it was in no part";
+    EXPECT_TRUE(book.knows({"", "c"}));
+}
+
+TEST(Book, PartsOfAPassThatFailsAreForgotten) {
+    auto book = book_with({process("a")}, {instance("a", 0)});
+    book.begin_pass();
+    book.end_pass(Snapshot{.desired = {process("a")}, .actual = {instance("a", 0)}});
+    book.begin_pass();
+    book.found({.desired = {process("b")}, .actual = {instance("a", 0, 1, 2)}});
+    book.end_pass(std::nullopt);
+    EXPECT_FALSE(book.knows({"", "b"}));
+    EXPECT_EQ(at(book, "a"), "0=10.0.0.1:59000");
+    book.begin_pass();
+    book.end_pass(Snapshot{.desired = {process("a")}, .fresh_domains = {"cf"}});
+    EXPECT_FALSE(book.knows({"", "b"}));
+    EXPECT_EQ(at(book, "a"), "") << "what the other pass has seen does not count";
+}
+
+TEST(Book, EventsOfTheFirstPassAreTakenAfterItsParts) {
+    Book book;
+    book.begin_pass();
+    book.found({.desired = {process("a")}});
+    book.put(instance("a", 0, 1, 2));
+    book.erase(instance("a", 1));
+    book.found({.actual = {instance("a", 0), instance("a", 1)}});
+    book.end_pass(Snapshot{});
+    EXPECT_EQ(at(book, "a"), "0=10.0.0.2:59000");
+}
+
 TEST(Book, EpochsOfAProcessThatNobodyExplainsCountTogether) {
     auto book = book_with({process("a", 5, 1)}, {instance("a", 0), instance("a", 1)});
     auto other = with_names(process("a", 0, 2), {"b.test"});

@@ -34,11 +34,10 @@ class SimReceptor::Link final : public emitter::ReceptorLink {
 public:
     Link(SimReceptor& receptor, std::string who, Knowledge& knowledge)
         : receptor_(receptor), who_(std::move(who)), knowledge_(knowledge) {}
-    std::unique_ptr<cluster::Call> get(const std::string& path,
-                                       std::function<void(Result<std::string>)> done) override {
+    std::unique_ptr<cluster::Call> get(const std::string& path, emitter::AnswerEars ears) override {
         if (path.starts_with("/v1/desired_lrps")) reading_ = std::make_shared<Reading>();  // the first of the parts
         auto silenced = std::make_shared<bool>(false);
-        receptor_.get({who_, path, silenced, reading_, &knowledge_, std::move(done)});
+        receptor_.get({who_, path, silenced, reading_, &knowledge_, std::move(ears)});
         return std::make_unique<Call>([silenced] { *silenced = true; });
     }
     std::unique_ptr<cluster::Call> stream(const std::string&, const std::string&, emitter::StreamEars ears) override {
@@ -109,15 +108,20 @@ void SimReceptor::get(const Question& question) {
     agenda_.in(slow / 2, [this, question, slow, fails] {
         const bool refused = fails || cut_.contains(question.who);
         auto text = refused ? std::string() : answer(question);
-        agenda_.in(slow / 2, [question, refused, text = std::move(text)] {
+        // In two pieces, so that events come between them.
+        agenda_.in(slow / 3, [question, piece = text.substr(0, text.size() / 2)] {
+            if (!*question.silenced && !piece.empty()) question.ears.bytes(piece);
+        });
+        agenda_.in(slow / 2, [question, refused, text = text.substr(text.size() / 2)] {
             if (*question.silenced) return;
-            if (refused) return question.done(fail(Errc::unavailable, "HTTP 500"));
+            if (refused) return question.ears.ended(fail(Errc::unavailable, "HTTP 500"));
             auto& reading = *question.reading;
             if (++reading.parts == 3) {
                 question.knowledge->read(RecordKind::process, reading.processes);
                 question.knowledge->read(RecordKind::instance, reading.instances, reading.hidden);
             }
-            question.done(text);
+            question.ears.bytes(text);
+            question.ears.ended({});
         });
     });
 }

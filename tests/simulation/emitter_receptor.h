@@ -76,7 +76,7 @@ private:
         std::shared_ptr<bool> silenced;
         std::shared_ptr<Reading> reading;
         Knowledge* knowledge = nullptr;
-        std::function<void(Result<std::string>)> done;
+        emitter::AnswerEars ears;
     };
 
     void get(const Question& question);

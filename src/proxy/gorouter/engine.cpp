@@ -14,8 +14,10 @@ namespace {
 
 constexpr std::chrono::milliseconds first_retry{100};
 constexpr std::chrono::seconds greet_until_answered{1};
-// Flushed together: few enough that what comes meanwhile does not wait for long.
+// Flushed together: few enough that what comes meanwhile does not wait for long. A change may meet only so much of what
+// was said before.
 constexpr std::size_t batch = 512;
+constexpr std::size_t repeated_batch = 64;
 constexpr std::chrono::seconds flush_limit{10};
 constexpr std::size_t compared_at_once = 100;  // names, well below a millisecond
 constexpr std::size_t max_refusals = 256;      // that are told: some for each of 64 URLs
@@ -35,7 +37,7 @@ Engine::Engine(const Options& options, const Clock& clock, Random& random, Log& 
 
 void Engine::take_in(Inbox inbox) {
     const auto now = clock_.monotonic();
-    if (inbox.table) registrations_.reset(*inbox.table);
+    if (inbox.table) registrations_.reset(std::move(*inbox.table));
     if (!inbox.change.empty()) registrations_.change(inbox.change);
     if (inbox.version) version_ = *inbox.version;
     if (inbox.withdraw) registrations_.withdraw(*inbox.withdraw);
@@ -123,7 +125,7 @@ bool Engine::publish(MonotonicTime now) {
         registrations_.cut_off();
         return false;
     }
-    auto messages = registrations_.take(now, batch);
+    auto messages = registrations_.take(now, batch, repeated_batch);
     const bool more = !messages.empty();
     if (active_ == Activity::withdrawals) {
         std::erase_if(messages, [](const Message& message) { return !message.subject.ends_with(".unregister"); });

@@ -469,7 +469,7 @@ Index::Changed Index::apply(const traffic::TableDiff& diff) {
     return finish();
 }
 
-Index::Changed Index::reset(const traffic::RoutingTable& table) {
+Index::Changed Index::reset(traffic::RoutingTable table) {
     std::vector<bool> names;
     std::vector<bool> pools;
     const auto see = [](std::vector<bool>& seen, Id id) {
@@ -486,12 +486,15 @@ Index::Changed Index::reset(const traffic::RoutingTable& table) {
     if (std::erase_if(rule_problems_, [&](const auto& known) { return !table.rules.contains(known.first); }) > 0) {
         problems_changed_ = true;
     }
-    for (const auto& [key, rule] : table.rules) {
+    for (auto at = table.rules.begin(); at != table.rules.end(); at = table.rules.erase(at)) {
+        const auto& [key, rule] = *at;
         if (!has_name(key, &rule)) continue;
         const auto id = set_rule(key, &rule);
         if (key_of(texts_[names_[id].text]) == key) see(names, id);
     }
-    for (const auto& [name, pool] : table.pools) see(pools, set_pool(name, &pool));
+    for (auto at = table.pools.begin(); at != table.pools.end(); at = table.pools.erase(at)) {
+        see(pools, set_pool(at->first, &at->second));
+    }
     for (Id id = 0; id < names_.slots(); ++id) {
         if (names_[id].straight && (id >= names.size() || !names[id])) set_rule(key_of(name_text(id)), nullptr);
     }

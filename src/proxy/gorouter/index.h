@@ -61,7 +61,8 @@ public:
         std::vector<Gone> gone;
     };
 
-    Changed reset(const traffic::RoutingTable& table);
+    // The table goes as it is taken in: of hundreds of thousands of names there is no room for both.
+    Changed reset(traffic::RoutingTable table);
     Changed apply(const traffic::TableDiff& diff);
 
     [[nodiscard]] const Endpoint& endpoint(Id id) const { return endpoints_[id]; }

@@ -56,6 +56,8 @@ struct Registrations::Impl {
     void give_job(std::vector<Message>& out);
     void give_withdrawals(std::vector<Message>& out, MonotonicTime now, std::size_t max,
                           std::optional<std::uint64_t> change);
+    void give_changes(std::vector<Message>& out, MonotonicTime now, std::size_t max);
+    void repeat_withdrawals(std::vector<Message>& out, MonotonicTime now, std::size_t max);
     void walk(std::vector<Message>& out, MonotonicTime now, std::size_t max);
     void walk_one(std::vector<Message>& out);
     void registration(Id endpoint, std::vector<Id>& names, std::vector<Message>& out);
@@ -81,6 +83,10 @@ struct Registrations::Impl {
     std::uint64_t changes = 0;
     std::deque<Job> jobs;
     std::unordered_map<Id, std::vector<Id>> registers;
+
+    // Half of the bucket is for changes, so that none waits for what was said before.
+    [[nodiscard]] double reserve() const { return pace.depth() / 2; }
+    bool walk_first = false;  // by turns: withdrawals alone, or everything alone, may be more than the pace allows
 
     // Everything, round and round.
     std::size_t cursor = 0;                   // the endpoint that is next
@@ -242,6 +248,26 @@ void Registrations::Impl::give_withdrawals(std::vector<Message>& out, MonotonicT
     for (const auto& pair : withdrawals.expired()) forget(pair);
 }
 
+void Registrations::Impl::give_changes(std::vector<Message>& out, MonotonicTime now, std::size_t max) {
+    while (out.size() < max && pace.may()) {
+        const auto withdrawal = may_withdraw ? withdrawals.urgent() : std::nullopt;
+        // What a change brings goes before what it takes away.
+        if (!jobs.empty() && (!withdrawal || jobs.front().change <= *withdrawal)) {
+            give_job(out);
+        } else if (withdrawal) {
+            give_withdrawals(out, now, max - out.size(), withdrawal);
+        } else {
+            break;
+        }
+    }
+}
+
+void Registrations::Impl::repeat_withdrawals(std::vector<Message>& out, MonotonicTime now, std::size_t max) {
+    while (may_withdraw && out.size() < max && pace.may(reserve()) && withdrawals.due(now)) {
+        give_withdrawals(out, now, max - out.size(), std::nullopt);
+    }
+}
+
 void Registrations::Impl::walk_one(std::vector<Message>& out) {
     const auto endpoint = static_cast<Id>(cursor);
     if (++cursor >= index.endpoint_slots()) {
@@ -256,10 +282,8 @@ void Registrations::Impl::walk_one(std::vector<Message>& out) {
 }
 
 void Registrations::Impl::walk(std::vector<Message>& out, MonotonicTime now, std::size_t max) {
-    // Half of the bucket is for changes, so that none waits for what was registered before.
-    const auto reserve = pace.depth() / 2;
     const auto slots = static_cast<double>(index.endpoint_slots());
-    const auto may = [&] { return out.size() < max && pace.may(reserve); };
+    const auto may = [&] { return out.size() < max && pace.may(reserve()); };
     for (; at_once > 0 && may(); --at_once) walk_one(out);
     if (at_once > 0 || slots == 0 || !walked) {
         // Nothing is due before a whole interval has passed since, or since the burst came by.
@@ -275,7 +299,7 @@ void Registrations::Impl::walk(std::vector<Message>& out, MonotonicTime now, std
 Registrations::Registrations(Settings settings) : impl_(std::make_unique<Impl>(std::move(settings))) {}
 Registrations::~Registrations() = default;
 
-void Registrations::reset(const traffic::RoutingTable& table) { impl_->changed(impl_->index.reset(table)); }
+void Registrations::reset(traffic::RoutingTable table) { impl_->changed(impl_->index.reset(std::move(table))); }
 void Registrations::change(const traffic::TableDiff& change) { impl_->changed(impl_->index.apply(change)); }
 
 void Registrations::router_spoke(const RouterHello& hello, MonotonicTime now) { impl_->routers.heard(hello, now); }
@@ -314,7 +338,7 @@ void Registrations::mend(std::string_view name, std::string_view address) {
     impl.enqueue(name_id, endpoint);
 }
 
-std::vector<Message> Registrations::take(MonotonicTime now, std::size_t max_messages) {
+std::vector<Message> Registrations::take(MonotonicTime now, std::size_t max_messages, std::size_t max_repeated) {
     auto& impl = *impl_;
     std::vector<Message> out;
     impl.pace.advance(now);
@@ -325,21 +349,12 @@ std::vector<Message> Registrations::take(MonotonicTime now, std::size_t max_mess
         if (std::exchange(impl.all_owed, false)) impl.owed = impl.at_once;
         impl.withdrawals.again();
     }
-    while (out.size() < max_messages && impl.pace.may()) {
-        const auto withdrawal = impl.may_withdraw ? impl.withdrawals.urgent() : std::nullopt;
-        // What a change brings goes before what it takes away.
-        if (!impl.jobs.empty() && (!withdrawal || impl.jobs.front().change <= *withdrawal)) {
-            impl.give_job(out);
-        } else if (withdrawal) {
-            impl.give_withdrawals(out, now, max_messages - out.size(), withdrawal);
-        } else {
-            break;
-        }
-    }
-    while (impl.may_withdraw && out.size() < max_messages && impl.pace.may() && impl.withdrawals.due(now)) {
-        impl.give_withdrawals(out, now, max_messages - out.size(), std::nullopt);
-    }
-    impl.walk(out, now, max_messages);
+    impl.give_changes(out, now, max_messages);
+    const auto max = out.size() + std::min(max_repeated, max_messages - std::min(out.size(), max_messages));
+    const bool walk_first = std::exchange(impl.walk_first, !impl.walk_first);
+    if (!walk_first) impl.repeat_withdrawals(out, now, max);
+    impl.walk(out, now, max);
+    if (walk_first) impl.repeat_withdrawals(out, now, max);
     return out;
 }
 
@@ -348,11 +363,11 @@ std::optional<MonotonicTime> Registrations::next_due(MonotonicTime now) const {
     std::optional<MonotonicTime> due = impl.everything;
     const auto at = [&due](MonotonicTime time) { due = due ? std::min(*due, time) : time; };
     const auto some = std::max(1.0, impl.settings.messages_per_second * Seconds(portion).count() / 10);
-    const auto reserve = impl.pace.depth() / 2;
+    const auto reserve = impl.reserve();
     const bool may = impl.may_withdraw;
     if (!impl.jobs.empty() || (may && impl.withdrawals.urgent())) at(impl.pace.when(now, 0, some));
     if (const auto repeat = impl.withdrawals.next_due(); may && repeat)
-        at(std::max(*repeat, impl.pace.when(now, 0, some)));
+        at(std::max(*repeat, impl.pace.when(now, reserve, some)));
     if (impl.at_once > 0) at(impl.pace.when(now, reserve, some));
     if (const auto slots = impl.index.endpoint_slots(); slots > 0 && impl.at_once == 0) {
         const auto each = Seconds(impl.routers.interval()) / static_cast<double>(slots);

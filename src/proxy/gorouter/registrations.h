@@ -17,6 +17,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <map>
 #include <memory>
 #include <optional>
@@ -76,7 +77,7 @@ public:
     Registrations& operator=(const Registrations&) = delete;
 
     // The whole table, in place of what was there: what differs is sent.
-    void reset(const traffic::RoutingTable& table);
+    void reset(traffic::RoutingTable table);
     void change(const traffic::TableDiff& change);
 
     // A router answered a greeting.
@@ -96,8 +97,10 @@ public:
     void withdraw(bool may);
 
     // What is to be sent now, in order; to be published before anything else is called here. At most `max_messages`,
-    // and what is left of the endpoint at that point.
-    std::vector<Message> take(MonotonicTime now, std::size_t max_messages);
+    // of them at most `max_repeated` of what was said before, and what is left of the endpoint at that point. Changes
+    // come first, and what is repeated leaves half of the burst for them.
+    std::vector<Message> take(MonotonicTime now, std::size_t max_messages,
+                              std::size_t max_repeated = std::numeric_limits<std::size_t>::max());
     // When take() has something to give again.
     [[nodiscard]] std::optional<MonotonicTime> next_due(MonotonicTime now) const;
     // Every change so far has been given out.
