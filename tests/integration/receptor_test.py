@@ -128,6 +128,14 @@ class ReceptorTest(unittest.TestCase):
         server.kubectl("delete", "dlrp", name, "-n", "diego")
         self.assertEqual(404, self.curl(server, *login, url + "/Web_1")[0])
 
+    def test_old_lists_of_names(self):
+        server = self.start()
+        self.assertEqual(201, server.request("POST", "/v1/desired_lrps", process("web", routes=["foo.com", "bar.com"]))[0])
+        self.assertEqual({"cf-router": ["foo.com", "bar.com"]}, server.request("GET", "/v1/desired_lrps/web")[2]["routes"])
+        self.assertEqual(204, server.request("PUT", "/v1/desired_lrps/web", {"routes": ["new.com"]})[0])
+        spec = json.loads(server.kubectl("get", "dlrp", "web", "-n", "diego", "-o", "json").stdout)["spec"]
+        self.assertEqual({"cf-router": ["new.com"]}, spec["routes"])
+
     def test_who_may(self):
         tokens = self.folder() / "tokens.csv"
         tokens.write_text('tok-a,alice,1\ntok-b,bob,2\n')
