@@ -116,6 +116,13 @@ class ReceptorTest(unittest.TestCase):
         self.assertIn('"routes":' + routes, self.curl(server, *login, url + "/Web_1")[2], "after kubectl's write")
         refused = server.kubectl("patch", "dlrp", name, "-n", "diego", "--type=merge", "-p", '{"spec":{"ports":[1]}}', check=False)
         self.assertIn("immutable", refused.stderr)
+        bare = {"apiVersion": "fairlead.dev/v1", "kind": "DesiredLRP", "metadata": {"name": "bare", "namespace": "diego"},
+                "spec": {"process_guid": "bare", "domain": "d"}}
+        server.kubectl("apply", "-f", "-", stdin=json.dumps(bare))
+        for late in ({"ports": [4000]}, {"privileged": True}, {"memory_mb": 64}):
+            refused = server.kubectl("patch", "dlrp", "bare", "-n", "diego", "--type=merge", "-p", json.dumps({"spec": late}),
+                                     check=False)
+            self.assertIn("immutable", refused.stderr, late)
         second = {"apiVersion": "fairlead.dev/v1", "kind": "DesiredLRP", "metadata": {"name": "other", "namespace": "diego"},
                   "spec": {"process_guid": "Web_1", "domain": "d"}}
         refused = server.kubectl("apply", "-f", "-", stdin=json.dumps(second), check=False)

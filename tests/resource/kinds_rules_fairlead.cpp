@@ -1,4 +1,5 @@
 // Each rule of Fairlead's own kinds, broken once.
+#include <fmt/core.h>
 #include <gtest/gtest.h>
 
 #include "resource/kinds_support.h"
@@ -203,6 +204,36 @@ TEST(LrpRules, InstancesRoutesAndAnnotationCanChange) {
     change(changed, "spec.routes", json::Object{{"cf-router", json::Array{}}});
     change(changed, "spec.annotation", "changed");
     const auto errors = validate(changed, &old, kind_of("desiredlrps").schema);
+    EXPECT_TRUE(errors.empty()) << text_of_errors(errors);
+}
+
+TEST(LrpRules, WhatWasAbsentCannotBeSetLater) {
+    auto old = samples_of("desiredlrps").front();
+    change(old, "spec.privileged", true);
+    const json::Object rest = old.at("spec").as_object();
+    for (const auto* name : {"annotation", "routes"}) change(old, fmt::format("spec.{}", name), nullptr);
+    for (const auto* name :
+         {"rootfs", "env", "setup", "action", "monitor", "start_timeout", "disk_mb", "memory_mb", "cpu_weight",
+          "privileged", "ports", "log_guid", "log_source", "metrics_guid", "egress_rules"}) {
+        const auto* value = rest.if_contains(name);
+        ASSERT_NE(value, nullptr) << name << " is not in the sample";
+        const auto path = fmt::format("spec.{}", name);
+        auto before = old;
+        change(before, path, nullptr);
+        const auto errors = validate(old, &before, kind_of("desiredlrps").schema);
+        ASSERT_EQ(errors.size(), 1U) << name << ": " << text_of_errors(errors);
+        EXPECT_EQ(errors.front().field, path);
+        EXPECT_NE(errors.front().message.find("field is immutable"), std::string::npos) << errors.front().message;
+    }
+    auto before = old;
+    change(before, "spec.privileged", nullptr);
+    change(before, "spec.ports", nullptr);
+    auto zero = before;
+    change(zero, "spec.privileged", false);
+    change(zero, "spec.ports", json::Array{});
+    change(zero, "spec.annotation", "new");
+    change(zero, "spec.routes", json::Object{{"cf-router", json::Array{}}});
+    const auto errors = validate(zero, &before, kind_of("desiredlrps").schema);
     EXPECT_TRUE(errors.empty()) << text_of_errors(errors);
 }
 
