@@ -158,6 +158,23 @@ std::vector<RuleCase> lrps() {
         {"DesiredDomainIsImmutable", "desiredlrps", "spec.domain", R"("other")", invalid, "spec.domain", "immutable", 0,
          true},
         {"DesiredActionIsImmutable", "desiredlrps", "spec.action", "{}", invalid, "spec.action", "immutable", 0, true},
+        {"DesiredActionKind", "desiredlrps", "spec.action", R"({"fly":{}})", invalid, "spec.action",
+         "must be one of run, download"},
+        {"DesiredActionEmpty", "desiredlrps", "spec.action", "{}", invalid, "spec.action", "one member"},
+        {"DesiredActionInside", "desiredlrps", "spec.monitor",
+         R"({"serial":{"actions":[{"run":{"path":"/x"}},{"timeout":{"timeout":5,"action":{"run":{}}}}]}})", invalid,
+         "spec.monitor.serial.actions[1].timeout.action.run.path", "not empty"},
+        {"DesiredSetup", "desiredlrps", "spec.setup.download.to", R"("")", invalid, "spec.setup.download.to",
+         "not empty"},
+        {"DesiredEgressProtocol", "desiredlrps", "spec.egress_rules[0]",
+         R"({"protocol":"foo","destinations":["10.0.0.1"]})", invalid, "spec.egress_rules[0].protocol",
+         "must be one of tcp, udp, icmp, all"},
+        {"DesiredEgressPorts", "desiredlrps", "spec.egress_rules[0].ports", "[0]", invalid,
+         "spec.egress_rules[0].ports", "1..65535"},
+        {"DesiredEgressDestinations", "desiredlrps", "spec.egress_rules[0].destinations", "", invalid,
+         "spec.egress_rules[0].destinations", "list of addresses"},
+        {"DesiredEgressObject", "desiredlrps", "spec.egress_rules[0]", "7", invalid, "spec.egress_rules[0]",
+         "must be an object"},
         {"DesiredRoutesAreAMap", "desiredlrps", "spec.routes", R"(["foo.com"])", type_invalid, "spec.routes",
          "must be of type object"},
         {"DesiredRoutesSize", "desiredlrps", "spec.routes", large, invalid, "spec.routes", "may have 131072 bytes"},
@@ -234,6 +251,16 @@ TEST(LrpRules, WhatWasAbsentCannotBeSetLater) {
     change(zero, "spec.annotation", "new");
     change(zero, "spec.routes", json::Object{{"cf-router", json::Array{}}});
     const auto errors = validate(zero, &before, kind_of("desiredlrps").schema);
+    EXPECT_TRUE(errors.empty()) << text_of_errors(errors);
+}
+
+// One that was stored before there was the rule.
+TEST(LrpRules, WhatIsThereDoesNotStopOtherChanges) {
+    auto old = samples_of("desiredlrps").front();
+    change(old, "spec.action", json::Object{{"fly", json::Object{}}});
+    auto changed = old;
+    change(changed, "spec.instances", 5);
+    const auto errors = validate(changed, &old, kind_of("desiredlrps").schema);
     EXPECT_TRUE(errors.empty()) << text_of_errors(errors);
 }
 

@@ -8,6 +8,7 @@
 
 #include "json/exact.h"
 #include "resource/kinds/columns.h"
+#include "resource/kinds/lrp_rules.h"
 #include "resource/kinds/rules.h"
 
 namespace fairlead::resource {
@@ -76,6 +77,24 @@ void check_set_once(const json::Object& spec, const json::Object* old, Violation
         const bool may = std::find(std::begin(changeable), std::end(changeable), name) != std::end(changeable);
         if (may || has(*old, name) || is_zero(member.value())) continue;
         violations.invalid(name, member.value(), "field is immutable");
+    }
+}
+
+// As the Receptor has them. They never change, so an LRP from before these rules can still be written to.
+void check_receptor_rules(const json::Object& spec, const json::Object* old, Violations& violations) {
+    if (old != nullptr) return;
+    const auto tell = [&](const BrokenLrpRule& broken) {
+        violations.invalid(broken.at.text(), broken.value != nullptr ? *broken.value : json::Value(nullptr),
+                           broken.rule);
+    };
+    const Path root;
+    for (const auto* name : {"setup", "action", "monitor"}) {
+        if (has(spec, name)) check_lrp_action(spec.at(name), root.member(name), tell);
+    }
+    const auto* rules = list_of(spec, "egress_rules");
+    const auto at = root.member("egress_rules");
+    for (std::size_t i = 0; rules != nullptr && i < rules->size(); ++i) {
+        check_egress_rule((*rules)[i], at.item(i), tell);
     }
 }
 
@@ -167,7 +186,7 @@ void DesiredLrpSpec::describe(Fields<DesiredLrpSpec>& f) {
         .immutable();
     f.field("modification_tag", &DesiredLrpSpec::modification_tag,
             "Version of the LRP, as the Receptor gives it. Kept by the server.");
-    f.rule(check_ports).rule(check_routes).rule(check_set_once);
+    f.rule(check_ports).rule(check_routes).rule(check_set_once).rule(check_receptor_rules);
 }
 
 void DesiredLrpPort::describe(Fields<DesiredLrpPort>& f) {
