@@ -72,6 +72,23 @@ void add_first(const std::vector<std::string>& of_names, std::vector<std::string
     if (count < of_names.size()) texts.push_back(fmt::format("and {} more such names", of_names.size() - count));
 }
 
+// Where names of it are answered otherwise than by its instances.
+void add_served(const LrpFacts& facts, std::vector<std::string>& texts) {
+    const auto& routes = facts.desired.routes.http;
+    if (routes.empty()) return;
+    switch (facts.served) {
+        case LrpFacts::Served::no_routers:
+            return;
+        case LrpFacts::Served::by_none:
+            texts.emplace_back("no Router takes its labels: only gorouters serve its names");
+            return;
+        case LrpFacts::Served::by_some:
+            if (std::any_of(routes.begin(), routes.end(), [](const auto& each) { return !each.route_service.empty(); }))
+                texts.emplace_back("route_service_url: our routers answer 503, as nobody may be sent past the service");
+            return;
+    }
+}
+
 // What is good to know though nothing is wrong.
 std::vector<std::string> notices(const LrpFacts& facts, std::string_view provider) {
     std::vector<std::string> texts;
@@ -81,6 +98,7 @@ std::vector<std::string> notices(const LrpFacts& facts, std::string_view provide
         if (!outcome.message.empty()) texts.push_back(outcome.message);
     }
     if (provider != lrp::cf_router) return texts;
+    add_served(facts, texts);
     add_first(facts.overruled, texts);
     add_first(lrp::limits_of(facts.desired), texts);
     if (facts.routes_first.empty()) return texts;
@@ -119,6 +137,12 @@ resource::Condition judge(const LrpFacts& facts, const Provider& provider, bool&
                                           route.port));
         }
         unsettled = unsettled || outcome.state == PortState::wanted || outcome.state == PortState::renew;
+    }
+    if (provider.name == lrp::cf_router) {
+        for (const auto& [router, trouble] : facts.troubles) {
+            if (problems.empty()) condition.reason = trouble.first;
+            problems.push_back(fmt::format("router {}: {}", router, trouble.second));
+        }
     }
     const auto force = in_force(facts, provider.name);
     if (!problems.empty()) {

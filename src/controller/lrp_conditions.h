@@ -21,6 +21,9 @@ struct LrpFacts {
     using Names = std::map<std::string, std::set<std::string>>;
     Names routes_first{};  // names that a Route has on a Router which serves the LRP: there it goes first; -> Routers
     std::vector<std::string> overruled{};  // names that others want otherwise: "foo.com: why"
+    enum class Served { no_routers, by_none, by_some } served = Served::no_routers;  // by our own Routers
+    // What the instances of its Routers cannot do for it: Router -> reason and text of the first that says so.
+    std::map<std::string, std::pair<std::string, std::string>> troubles{};
 };
 
 struct LrpStory {

@@ -14,6 +14,7 @@ namespace {
 
 using resource::Condition;
 using resource::DesiredLrpStatus;
+using resource::RouterInstance;
 
 constexpr std::size_t batch = 64;  // LRPs per turn
 constexpr std::chrono::milliseconds catch_up_wait{10};
@@ -29,12 +30,36 @@ bool set_conditions(std::vector<Condition>& list, const std::vector<Condition>& 
     return changed;
 }
 
+// Of LRPs, by "namespace/name"; those that pass by themselves, or that the LRP is told of otherwise, are left out.
+std::map<std::string, resource::RouterInstanceProblem> problems_of(const RouterInstance& instance) {
+    std::map<std::string, resource::RouterInstanceProblem> problems;
+    for (const auto& each : instance.status.problems) {
+        const std::string_view route = each.route;
+        if (!route.starts_with(resource::lrp_problem_prefix) || each.reason == "AllEndpointsFail" ||
+            each.reason == "Unsupported")
+            continue;
+        problems.emplace(route.substr(resource::lrp_problem_prefix.size()), each);
+    }
+    return problems;
+}
+
 }  // namespace
 
 LrpRoutes::LrpRoutes(control::Context& context)
     : context_(context),
       first_(context, [this](const control::Key& key) { ask_for(key); }),
-      feed_(context, [this] { ask_for_touched(); }) {
+      feed_(context, [this] { ask_for_touched(); }),
+      routers_(context.view<resource::Router>(resource::router_kind())),
+      instances_(context.view<RouterInstance>(resource::router_instance_kind())),
+      troubled_(instances_.add_index([](const RouterInstance& instance) {
+          std::vector<std::string> lrps;
+          for (const auto& [lrp, problem] : problems_of(instance)) lrps.push_back(lrp);
+          return lrps;
+      })) {
+    routers_.informer().add_handler(
+        [this](const store::ObjectRef& before, const store::ObjectRef& after) { note_router(before, after); });
+    instances_.informer().add_handler(
+        [this](const store::ObjectRef& before, const store::ObjectRef& after) { note_instance(before, after); });
     feed_.lrps().add_handler([this](const store::ObjectRef& before, const store::ObjectRef& after) {
         const control::Key key((after ? after : before)->name());
         if (after) return ask_for(key);
@@ -58,6 +83,76 @@ std::set<std::string> LrpRoutes::routers_of(const lrp::Desired& desired) {
     std::set<std::string> routers;
     for (const auto* each : feed_.book().ledger().serving(desired.labels)) routers.insert(each->facts.name);
     return routers;
+}
+
+LrpFacts::Served LrpRoutes::served(const lrp::Desired& desired) {
+    const auto& ledger = feed_.book().ledger();
+    if (desired.routes.http.empty() || ledger.routers().empty()) return LrpFacts::Served::no_routers;
+    return ledger.serving(desired.labels).empty() ? LrpFacts::Served::by_none : LrpFacts::Served::by_some;
+}
+
+// One that has gone without a word is known to its Router.
+bool LrpRoutes::counts(const RouterInstance& instance) const {
+    const auto* router = routers_.get(instance.spec.router);
+    if (router == nullptr) return false;
+    const auto& members = router->status.instances;
+    const auto member = std::find_if(members.begin(), members.end(),
+                                     [&](const auto& each) { return each.name == instance.metadata.name; });
+    return instance.status.ready && (member == members.end() || member->ready);
+}
+
+std::map<std::string, std::pair<std::string, std::string>> LrpRoutes::troubles(const control::Key& key,
+                                                                               const lrp::Desired& desired) {
+    std::map<std::string, std::pair<std::string, std::string>> found;
+    const auto& names = troubled_.find(key);
+    if (names.empty()) return found;
+    const auto routers = routers_of(desired);
+    for (const auto& name : names) {
+        const auto& instance = *instances_.get(name);
+        if (!routers.contains(instance.spec.router) || !counts(instance)) continue;
+        const auto problems = problems_of(instance);
+        const auto& problem = problems.at(key);
+        found.try_emplace(instance.spec.router, problem.reason, problem.message);
+    }
+    return found;
+}
+
+// Whom it takes. Seldom: all are looked at.
+void LrpRoutes::note_router(const store::ObjectRef& before, const store::ObjectRef& after) {
+    const auto was = before ? decoded<resource::Router>(before) : Result<resource::Router>({});
+    const auto is = after ? decoded<resource::Router>(after) : Result<resource::Router>({});
+    if (before && after && was && is && was->spec == is->spec) {
+        // Which instances count; few have problems with LRPs.
+        if (was->status.instances == is->status.instances) return;
+        for (const auto& member : is->status.instances) {
+            const auto* instance = instances_.get(member.name);
+            if (instance == nullptr) continue;
+            for (const auto& [lrp, problem] : problems_of(*instance)) ask_for(lrp);
+        }
+        return;
+    }
+    feed_.lrps().scan("", "", [this](const store::ObjectRef& lrp) {
+        ask_for(control::Key(lrp->name()));
+        return true;
+    });
+}
+
+void LrpRoutes::note_instance(const store::ObjectRef& before, const store::ObjectRef& after) {
+    const auto read = [](const store::ObjectRef& stored) {
+        const auto instance = stored ? decoded<RouterInstance>(stored) : Result<RouterInstance>({});
+        return instance ? problems_of(*instance) : std::map<std::string, resource::RouterInstanceProblem>();
+    };
+    const auto was = read(before);
+    const auto is = read(after);
+    if (was == is) return;
+    const auto ask_for_missing = [this](const auto& from, const auto& in) {
+        for (const auto& [lrp, problem] : from) {
+            const auto same = in.find(lrp);
+            if (same == in.end() || same->second != problem) ask_for(lrp);
+        }
+    };
+    ask_for_missing(was, is);
+    ask_for_missing(is, was);
 }
 
 LrpFacts::Names LrpRoutes::routes_first(const control::Key& key, const lrp::Desired& desired) {
@@ -103,7 +198,9 @@ std::optional<LrpRoutes::Draft> LrpRoutes::draft(const control::Key& key) {
                                   .generation = json::int_at(*object, "metadata.generation").value_or(0),
                                   .plan = plan,
                                   .routes_first = routes_first(key, *desired),
-                                  .overruled = overruled(key, *desired)});
+                                  .overruled = overruled(key, *desired),
+                                  .served = served(*desired),
+                                  .troubles = troubles(key, *desired)});
     const auto now = context_.clock().monotonic();
     if (!story.unsettled) {
         unsettled_.erase(key);

@@ -18,6 +18,8 @@
 #include "controller/lrp_conditions.h"
 #include "controller/port_feed.h"
 #include "controller/routes_first.h"
+#include "resource/kinds/router.h"
+#include "resource/kinds/router_instance.h"
 
 namespace fairlead::controller {
 
@@ -44,6 +46,13 @@ private:
     LrpFacts::Names routes_first(const control::Key& key, const lrp::Desired& desired);
     // Names of the LRP that others at the same Routers want otherwise.
     std::vector<std::string> overruled(const control::Key& key, const lrp::Desired& desired);
+    LrpFacts::Served served(const lrp::Desired& desired);
+    [[nodiscard]] bool counts(const resource::RouterInstance& instance) const;
+    // What instances of its Routers report of the LRP.
+    std::map<std::string, std::pair<std::string, std::string>> troubles(const control::Key& key,
+                                                                        const lrp::Desired& desired);
+    void note_router(const store::ObjectRef& before, const store::ObjectRef& after);
+    void note_instance(const store::ObjectRef& before, const store::ObjectRef& after);
     // What is to be written; nothing: it stands, or is given a moment.
     std::optional<Draft> draft(const control::Key& key);
     void write(std::vector<Draft> drafts);
@@ -54,6 +63,9 @@ private:
     std::map<control::Key, MonotonicTime> unsettled_;  // since when
     RoutesFirst first_;
     PortFeed feed_;
+    control::View<resource::Router>& routers_;
+    control::View<resource::RouterInstance>& instances_;
+    const control::Index& troubled_;  // "desiredlrp/namespace/name" -> instances that have problems with it
 };
 
 }  // namespace fairlead::controller

@@ -47,14 +47,19 @@ std::string shown(std::vector<std::string> lines) {
     return join(lines, "; ") + (more > 0 ? fmt::format("; and {} more", more) : "");
 }
 
+bool in_force(const SkyFacts& facts, const SkyHost& host) {
+    return !host.too_long && host.trouble.empty() && (facts.etcd || !host.zone.empty());
+}
+
 std::string where_of(const SkyFacts& facts) {
     std::vector<std::string> lines;
     for (const auto& each : facts.hosts) {
+        if (!in_force(facts, each)) continue;
         lines.push_back(each.zone.empty() ? fmt::format("{} is in etcd", each.host)
                                           : fmt::format("{} is in ManagedZone {}{}", each.host, each.zone,
                                                         facts.etcd ? " and in etcd" : ""));
     }
-    return lines.empty() ? "no names" : shown(std::move(lines));
+    return lines.empty() ? std::string() : shown(std::move(lines));
 }
 
 }  // namespace
@@ -70,7 +75,12 @@ std::optional<resource::Condition> sky_condition(const SkyFacts& facts) {
     condition.reason = troubles.empty() ? "Accepted" : troubles.front().reason;
     std::vector<std::string> lines;
     for (const auto& each : troubles) lines.insert(lines.end(), each.lines.begin(), each.lines.end());
-    condition.message = troubles.empty() ? where_of(facts) : shown(std::move(lines));
+    const auto where = where_of(facts);
+    if (troubles.empty()) {
+        condition.message = where.empty() ? "no names" : where;
+    } else {
+        condition.message = shown(std::move(lines)) + (where.empty() ? "" : "; in force: " + where);
+    }
     return condition;
 }
 

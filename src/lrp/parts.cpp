@@ -32,7 +32,7 @@ traffic::Member member_of(const Endpoint& endpoint, const Desired& desired, cons
     member.address = endpoint.address;
     // Where only TLS is taken there is no other port to name.
     member.port = endpoint.port != 0 ? endpoint.port : endpoint.tls_port;
-    member.group = desired.name;
+    member.group = desired.key.guid;
     member.app = desired.app;
     member.instance = endpoint.instance_guid;
     member.index = endpoint.index;

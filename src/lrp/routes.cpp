@@ -206,6 +206,25 @@ void read_sky(Entry& entry, Ports opened, Routes& routes) {
     if (!entry.refused()) add_once(routes.sky, std::move(route));
 }
 
+// As it was before there were providers: names of the first port.
+void read_old(const json::Array& names, Ports opened, Problems& problems, Routes& routes) {
+    HttpRoute route;
+    if (!names.empty() && opened.empty()) {
+        problems.tell("", "names lead to the first port of the container, which opens no port");
+    } else if (!names.empty()) {
+        route.port = opened.front();
+        read_names(names, route.names,
+                   [&](std::size_t at, std::string_view text) { problems.tell(fmt::format("[{}]", at), text); });
+    }
+    if (!route.names.empty()) routes.http.push_back(std::move(route));
+}
+
+// Whether a list is of names; one that has objects too is of entries, and the names in it are wrong.
+bool is_old(const json::Array& list) {
+    return std::any_of(list.begin(), list.end(), [](const json::Value& item) { return item.is_string(); }) &&
+           std::none_of(list.begin(), list.end(), [](const json::Value& item) { return item.is_object(); });
+}
+
 using ReadEntry = void (*)(Entry&, Ports, Routes&);
 constexpr std::pair<std::string_view, ReadEntry> readers[] = {
     {cf_router, read_cf}, {skydns, read_sky}, {tcp_router, read_tcp}};
@@ -216,6 +235,7 @@ void read_list(const json::Value& value, ReadEntry read, Ports opened, Problems&
         problems.tell("", fmt::format("{} is not a list of routes", shown(value)));
         return;
     }
+    if (read == read_cf && is_old(value.get_array())) return read_old(value.get_array(), opened, problems, routes);
     std::size_t number = 0;
     for (const auto& item : value.get_array()) {
         if (number == max_entries) {
@@ -247,27 +267,14 @@ void keep(std::string_view provider, Problems& problems, Routes& routes) {
     if (auto told = problems.take(); !told.empty()) routes.problems.emplace(provider, std::move(told));
 }
 
-// As it was before there were providers: names of the first port.
-void read_old(const json::Array& names, Ports opened, Routes& routes) {
-    Problems problems("routes");
-    HttpRoute route;
-    if (!names.empty() && opened.empty()) {
-        problems.tell("", "names lead to the first port of the container, which opens no port");
-    } else if (!names.empty()) {
-        route.port = opened.front();
-        read_names(names, route.names,
-                   [&](std::size_t at, std::string_view text) { problems.tell(fmt::format("[{}]", at), text); });
-    }
-    if (!route.names.empty()) routes.http.push_back(std::move(route));
-    keep(cf_router, problems, routes);
-}
-
 }  // namespace
 
 Routes read_routes(const json::Value& routes, std::span<const std::uint16_t> ports) {
     Routes read;
     if (routes.is_array()) {
-        read_old(routes.get_array(), ports, read);
+        Problems problems("routes");
+        read_old(routes.get_array(), ports, problems, read);
+        keep(cf_router, problems, read);
     } else if (routes.is_object()) {
         for (const auto& [provider, read_entry] : readers) {
             const auto* value = routes.get_object().if_contains(provider);

@@ -28,6 +28,8 @@ namespace fairlead::router {
 
 namespace {
 
+constexpr std::size_t max_lrp_problems = 200;  // of 1 KiB each, in every report
+
 resource::RouterInstanceProblem problem_of(const std::string& key, const std::vector<route::Problem>& problems,
                                            const std::string& of_proxy) {
     resource::RouterInstanceProblem out;
@@ -348,6 +350,14 @@ Report Agent::Impl::report(const proxy::Progress& progress) const {
         const auto of_proxy = progress.problems.find(owner_of(key));
         made.problems.push_back(
             problem_of(key, said, of_proxy != progress.problems.end() ? of_proxy->second : std::string()));
+    }
+    // Routes first: that all of theirs are listed shows in their number.
+    if (lrp_share) {
+        const auto room = std::min(max_lrp_problems, max_problems - made.problems.size());
+        for (const auto& [key, problem] : lrp_share->by_lrp(progress.problems, room)) {
+            made.problems.push_back(
+                {fmt::format("{}{}", resource::lrp_problem_prefix, key), problem.reason, problem.message});
+        }
     }
     return made;
 }

@@ -6,14 +6,17 @@
 
 #include "base/log.h"
 #include "base/text.h"
+#include "resource/kinds/lrp.h"
 #include "route/claims.h"
 
 namespace fairlead::router {
 
 namespace {
 
-constexpr std::size_t log_lines_per_step = 20;  // one bad Secret may concern thousands of names
+constexpr std::size_t log_lines_per_step = 20;        // one bad Secret may concern thousands of names
+constexpr std::size_t owners_looked_through = 2'000;  // for a report, which is made in every step
 constexpr std::string_view route_prefix = "route/";
+constexpr std::string_view name_prefix = "lrp/", port_prefix = "lrp-port/";
 
 // Keys of checks: those of Routes ("shop/cart") never begin with a slash.
 constexpr std::string_view check_of_name = "/name/";
@@ -33,11 +36,18 @@ traffic::RuleKey name_of_check(std::string_view text) {
     return name;
 }
 
+// "tcp/62312"
+traffic::PortKey port_of(std::string_view text) {
+    const auto parts = split(text, '/');
+    const auto number = parts.size() == 2 ? parse_int(parts[1]).value_or(0) : 0;
+    return {parts[0] == "udp" ? traffic::Transport::udp : traffic::Transport::tcp, static_cast<std::uint16_t>(number)};
+}
+
 std::string text_of(const traffic::PortKey& port) { return fmt::format("{}/{}", name_of(port.transport), port.port); }
 
 std::string check_key(const traffic::PortKey& port) { return fmt::format("{}{}", check_of_port, text_of(port)); }
 
-std::string owner_of(const traffic::PortKey& port) { return fmt::format("lrp-port/{}", text_of(port)); }
+std::string owner_of(const traffic::PortKey& port) { return fmt::format("{}{}", port_prefix, text_of(port)); }
 
 std::string shown(const traffic::RuleKey& name) {
     return fmt::format("{}{}{}", name.wildcard ? "*." : "", name.host, name.path);
@@ -54,6 +64,9 @@ std::string text_of(const std::vector<route::Problem>& problems) {
     for (const auto& problem : problems) text += (text.empty() ? "" : "; ") + problem.message;
     return text;
 }
+
+// Instances that do not answer may be back in a moment, and what we do not support nobody mends.
+bool is_passing(std::string_view reason) { return reason == "AllEndpointsFail" || reason == "Unsupported"; }
 
 // Members that checks have found down get nothing; if that is all of them, the checks may be what is wrong.
 void judge(const MemberChecks& checks, const std::string& key, route::Part& part) {
@@ -102,10 +115,7 @@ bool LrpShare::touch_check(const std::string& key) {
         return true;
     }
     if (!text.starts_with(check_of_port)) return false;
-    const auto parts = split(text.substr(check_of_port.size()), '/');
-    const auto number = parts.size() == 2 ? parse_int(parts[1]).value_or(0) : 0;
-    touched_ports_.insert(
-        {parts[0] == "udp" ? traffic::Transport::udp : traffic::Transport::tcp, static_cast<std::uint16_t>(number)});
+    touched_ports_.insert(port_of(text.substr(check_of_port.size())));
     return true;
 }
 
@@ -360,6 +370,51 @@ std::string LrpShare::problem(const std::map<std::string, std::string>& of_proxy
     if (theirs != of_proxy.end()) text += (text.empty() ? "" : "; ") + theirs->second;
     if (all.count == 1) return fmt::format("{}: {}", all.first, text);
     return fmt::format("{} names and ports of LRPs have problems, the first: {}: {}", all.count, all.first, text);
+}
+
+std::vector<lrp::ProcessKey> LrpShare::processes_of(std::string_view owner) const {
+    if (owner.starts_with(name_prefix)) return front_.processes(name_of_check(owner.substr(name_prefix.size())));
+    const auto* leased = source_.leased(port_of(owner.substr(port_prefix.size())));
+    return leased != nullptr ? std::vector{leased->process} : std::vector<lrp::ProcessKey>();
+}
+
+std::map<std::string, route::Problem> LrpShare::by_lrp(const std::map<std::string, std::string>& of_proxy,
+                                                       std::size_t most) const {
+    // By LRP and text: thousands of names may have the same.
+    struct Names {
+        std::string first;
+        std::size_t count = 0;
+    };
+    std::map<std::string, std::map<std::string, Names>> texts;
+    std::map<std::string, route::Problem> all;
+    std::size_t looked = 0;
+    const auto add = [&](const std::string& owner, const std::string& reason, const std::string& text) {
+        for (const auto& process : processes_of(owner)) {
+            const auto key = fmt::format("{}/{}", process.scope, resource::desired_lrp_name(process.guid));
+            if (all.size() == most && !all.contains(key)) continue;
+            auto& problem = all[key];
+            if (problem.reason.empty() || is_passing(problem.reason)) problem.reason = reason;
+            auto& names = texts[key][text];
+            if (names.count++ == 0) names.first = owner.substr(owner.find('/') + 1);
+        }
+    };
+    for (const auto& [owner, problems] : problems_) {
+        if (++looked > owners_looked_through) break;
+        for (const auto& each : problems) add(owner, each.reason, each.message);
+    }
+    for (const auto& [owner, said] : of_proxy) {
+        if (!owns(owner)) continue;
+        if (++looked > owners_looked_through) break;
+        add(owner, "ProxyRefuses", said);
+    }
+    for (auto& [key, problem] : all) {
+        for (const auto& [text, names] : texts[key]) {
+            problem.message += (problem.message.empty() ? "" : "; ") + names.first;
+            if (names.count > 1) problem.message += fmt::format(" and {} more", names.count - 1);
+            problem.message += ": " + text;
+        }
+    }
+    return all;
 }
 
 void LrpShare::show(const std::map<std::string, std::string>& of_proxy) {

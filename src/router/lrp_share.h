@@ -47,6 +47,10 @@ public:
     static bool owns(std::string_view owner) { return owner.starts_with("lrp/") || owner.starts_with("lrp-port/"); }
     // What is wrong, for people, with what the proxy says of its owners; empty: nothing.
     [[nodiscard]] std::string problem(const std::map<std::string, std::string>& of_proxy) const;
+    // The same by DesiredLRP, "namespace/name": at most so many. Of an LRP that has several, the reason is one that its
+    // owner can mend, if there is one.
+    [[nodiscard]] std::map<std::string, route::Problem> by_lrp(const std::map<std::string, std::string>& of_proxy,
+                                                               std::size_t most) const;
     // Brings the metrics up to date.
     void show(const std::map<std::string, std::string>& of_proxy);
 
@@ -74,6 +78,8 @@ private:
              traffic::TableDiff& change);
     void use_secret(const traffic::RuleKey& name, const std::string& secret);
     void tell_problems(const std::string& owner, std::vector<route::Problem> problems);
+    // Of a name or port.
+    [[nodiscard]] std::vector<lrp::ProcessKey> processes_of(std::string_view owner) const;
     [[nodiscard]] ProblemCount count(const std::map<std::string, std::string>& of_proxy) const;
 
     LrpSource& source_;

@@ -200,9 +200,10 @@ TEST(ReceptorActual, ManyAtOnce) {
     EXPECT_EQ(
         json::serialize(results[604]),
         R"({"process_guid":"old","index":1,"evacuating":false,"code":404,"error":{"name":"ActualLRPIndexNotFound",)"
-        R"("message":"process-guid 'old' does not exist or has no instance at index 1"}})")
-        << "another instance runs there";
+        R"("message":"process-guid 'old' has another instance at index 1: i-2"}})");
     EXPECT_EQ(json::int_at(results[605], "code"), 404);
+    EXPECT_EQ(json::string_at(results[605], "error.message"),
+              "process-guid 'none' does not exist or has no instance at index 0");
     EXPECT_EQ(json::parse(world.ask("GET", "/v1/actual_lrps/web").body)->as_array().size(), 600U);
     EXPECT_THAT(world.ask("GET", "/v1/actual_lrps/web/index/5").body, HasSubstr("CRASHED"));
     const auto again = world.ask("POST", "/v1/actual_lrps/bulk",

@@ -1,4 +1,5 @@
 // Desired LRPs through the Receptor API and through our own, which keep each other's rules.
+#include "json/exact.h"
 #include "receptor_world.h"
 #include "store/passing_store.h"
 
@@ -104,8 +105,10 @@ std::vector<RefusedCase> refusals() {
         {"WrongType", "POST", post, lrp(R"(,"memory_mb":"lots")"), 400, "InvalidJSON",
          "memory_mb: must be a whole number"},
         {"WrongTypeOfPorts", "POST", post, R"({"ports":["a"]})", 400, "InvalidJSON", "ports: must be a list"},
-        {"RoutesAreAMap", "POST", post, lrp(R"(,"routes":["foo.com"])"), 400, "InvalidJSON",
-         "routes: must be an object"},
+        {"RoutesAreAMap", "POST", post, lrp(R"(,"routes":"foo.com")"), 400, "InvalidJSON",
+         "routes: must be an object, or a list of names"},
+        {"UpdatedRoutesAreAMap", "PUT", put, R"({"routes":7})", 400, "InvalidJSON",
+         "routes: must be an object, or a list of names"},
         {"EverythingMissing", "POST", post, "{}", 400, "InvalidLRP",
          "Invalid field: domain, Invalid field: process_guid, Invalid field: rootfs, Invalid field: action"},
         {"Guid", "POST", post, R"({"process_guid":"a b","domain":"d","rootfs":"a:b","action":{"run":{"path":"/x"}}})",
@@ -233,6 +236,25 @@ TEST(ReceptorDesired, RoutesAreReplacedAsAWhole) {
 }
 
 // Our own API shows values and keeps the text beside them; a client that writes JSON through it keeps its bytes too.
+TEST(ReceptorDesired, OldListsOfNamesAreCfRouters) {
+    ReceptorWorld world;
+    const auto routes = [&] {
+        const auto body = world.ask("GET", "/v1/desired_lrps/web").body;
+        return std::string(json::text_at(body, "routes"));
+    };
+    const auto made = world.ask("POST", "/v1/desired_lrps",
+                                ReceptorWorld::process("web", R"(,"routes":[ "foo.com", "b\u0061r.com" ])"));
+    EXPECT_EQ(made.code, 201) << made.body;
+    EXPECT_EQ(routes(), R"({"cf-router":["foo.com","b\u0061r.com"]})");
+    const auto object = world.get(std::string(ReceptorWorld::objects) + "/web");
+    EXPECT_EQ(json::serialize(object.value.at("spec").at("routes")), R"({"cf-router":["foo.com","bar.com"]})");
+    EXPECT_EQ(world.ask("PUT", "/v1/desired_lrps/web", R"({"routes":["new.com"]})").code, 204);
+    EXPECT_EQ(routes(), R"({"cf-router":["new.com"]})");
+    EXPECT_EQ(world.ask("PUT", "/v1/desired_lrps/web", R"({"routes":[]})").code, 204);
+    EXPECT_EQ(routes(), "") << "as {} does";
+    EXPECT_EQ(world.ask("POST", "/v1/desired_lrps", ReceptorWorld::process("none", R"(,"routes":[])")).code, 201);
+}
+
 TEST(ReceptorDesired, RoutesThroughOurOwnApi) {
     ReceptorWorld world;
     world.ask("POST", "/v1/desired_lrps", ReceptorWorld::process("first"));

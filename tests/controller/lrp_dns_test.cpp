@@ -10,6 +10,7 @@ namespace {
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 using testing::ElementsAre;
+using testing::EndsWith;
 using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::StartsWith;
@@ -208,6 +209,7 @@ TEST_F(LrpDnsTest, WhatCannotBeReadIsTheProvidersOwn) {
     settle();
     EXPECT_THAT(said("app"), StartsWith("False Invalid: "));
     EXPECT_THAT(said("app"), HasSubstr("4999"));
+    EXPECT_THAT(said("app"), EndsWith("; in force: good.skydns.local is in ManagedZone default/sky"));
     EXPECT_THAT(answers("good.skydns.local"), ElementsAre("10.10.1.2")) << "what is right is in force";
     change(fmt::format("{}/app", desired_path), R"({"spec":{"routes":{"skydns":null}}})");
     settle();

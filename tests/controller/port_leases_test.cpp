@@ -209,6 +209,69 @@ TEST_F(PortLeasesTest, GivesAPortAndSaysSoOnce) {
     EXPECT_EQ(breaking.sent, sent) << "nothing is written without need";
 }
 
+TEST_F(PortLeasesTest, TellsWhereNamesAreNotServed) {
+    make_lrp("default/web", R"({"cf-router":[{"port":4000,"routes":["foo.com"]}]})");
+    make_lrp("default/guarded",
+             R"({"cf-router":[{"port":4000,"routes":["bar.com"],"route_service_url":"https://guard.test"}]})");
+    settle();
+    EXPECT_EQ(condition("default/web"), "True Accepted 1 name to port 4000") << "without Routers there is gorouter";
+    EXPECT_EQ(condition("default/guarded"), "True Accepted 1 name to port 4000");
+    make_router("east", R"("tcp":"")", R"(,"label":"segment=east")");
+    settle();
+    const auto none = "True Accepted 1 name to port 4000; no Router takes its labels: only gorouters serve its names";
+    EXPECT_EQ(condition("default/web"), none);
+    EXPECT_EQ(condition("default/guarded"), none);
+    make_router("rest", R"("tcp":"")");
+    settle();
+    EXPECT_EQ(condition("default/web"), "True Accepted 1 name to port 4000");
+    EXPECT_EQ(condition("default/guarded"),
+              "True Accepted 1 name to port 4000; route_service_url: our routers answer 503, as nobody may be sent "
+              "past the service");
+    change(fmt::format("{}/rest", routers_path), R"({"spec":{"label":"segment=west"}})");
+    settle();
+    EXPECT_EQ(condition("default/web"), none);
+    change(path("default/web"), R"({"metadata":{"labels":{"segment":"east"}}})");
+    settle();
+    EXPECT_EQ(condition("default/web"), "True Accepted 1 name to port 4000");
+}
+
+TEST_F(PortLeasesTest, TellsWhatInstancesOfRoutersCannotDo) {
+    const std::string instances = "/apis/fairlead.dev/v1/routerinstances";
+    make_router("rest", R"("tcp":"")");
+    make_lrp("default/web", R"({"cf-router":[{"port":4000,"routes":["foo.com"],"ssl":true}]})");
+    make_lrp("default/other", R"({"cf-router":[{"port":4000,"routes":["bar.com"]}]})");
+    for (const auto* name : {"rest-1", "rest-2"}) {
+        const auto made =
+            world.post(instances, fmt::format(R"({{"apiVersion":"fairlead.dev/v1","kind":"RouterInstance","metadata":)"
+                                              R"({{"name":"{}"}},"spec":{{"router":"rest","address":"192.0.2.1"}}}})",
+                                              name));
+        ASSERT_EQ(made.code, 201) << made.body;
+    }
+    const auto report = [&](std::string_view name, std::string_view problems) {
+        change(fmt::format("{}/{}/status", instances, name),
+               fmt::format(R"({{"status":{{"ready":true,"problems":[{}]}}}})", problems));
+    };
+    const auto problem = [](std::string_view reason, std::string_view text) {
+        return fmt::format(R"({{"route":"desiredlrp/default/web","reason":"{}","message":"{}"}})", reason, text);
+    };
+    const auto missing = problem("InvalidCertificate", "foo.com: there is no secret default/x");
+    report("rest-1", missing);
+    report("rest-2", missing);
+    settle();
+    const auto told =
+        "False InvalidCertificate router rest: foo.com: there is no secret default/x; in force: 1 name "
+        "to port 4000";
+    EXPECT_EQ(condition("default/web"), told);
+    EXPECT_EQ(condition("default/other"), "True Accepted 1 name to port 4000");
+    EXPECT_THAT(events(), Contains(HasSubstr("Warning web InvalidCertificate CfRouter: router rest: foo.com")));
+    report("rest-1", problem("AllEndpointsFail", "foo.com: all 2 instances fail their checks"));
+    settle();
+    EXPECT_EQ(condition("default/web"), told) << "the other instance says so";
+    world.remove(fmt::format("{}/rest-2", instances));
+    settle();
+    EXPECT_EQ(condition("default/web"), "True Accepted 1 name to port 4000") << "instances come and go";
+}
+
 TEST_F(PortLeasesTest, AClashIsTheLosersOwn) {
     make_router("blue", R"("tcp":"62000-62001")");
     make_lrp("default/first", tcp(4000, 62000));

@@ -57,8 +57,9 @@ traffic::RoutingTable small(int names, const std::string& address = "10.0.0.1") 
 
 class GorouterDriverTest : public ::testing::Test {
 protected:
-    std::unique_ptr<Publisher> publisher(Options options) {
-        auto started = start(std::move(options), clock, random, log, metrics);
+    std::unique_ptr<Publisher> publisher(Options options) { return publisher(std::move(options), log); }
+    std::unique_ptr<Publisher> publisher(Options options, Log& to_log) {
+        auto started = start(std::move(options), clock, random, to_log, metrics);
         EXPECT_TRUE(started) << (started ? "" : started.error().text());
         return started ? std::move(*started) : nullptr;
     }
@@ -279,7 +280,9 @@ TEST_F(GorouterDriverTest, AnAuditFindsAndMendsDifferences) {
     ASSERT_TRUE(server);
     auto options = to(nats.url());
     options.audit = {.urls = {"http://status:s3%3At@" + (*server)->address()}, .interval = 1s};
-    const auto driver = publisher(options);
+    testing::internal::CaptureStderr();
+    Log told{LogLevel::warn, LogFormat::text};
+    const auto driver = publisher(options, told);
     auto table = small(20);
     driver->reset(table, 1);
     ASSERT_TRUE(eventually([&] { return router.names() == 20; }));
@@ -304,6 +307,12 @@ TEST_F(GorouterDriverTest, AnAuditFindsAndMendsDifferences) {
         return text.find("kind=\"foreign\",router=\"http://" + (*server)->address() + "\"} 1") != std::string::npos &&
                text.find("kind=\"missing\",router=\"http://" + (*server)->address() + "\"} 0") != std::string::npos;
     })) << metrics.expose();
+    const auto lines = testing::internal::GetCapturedStderr();
+    const std::string_view foreign = "a gorouter holds endpoints of others at names of ours";
+    const auto line = lines.find(foreign);
+    ASSERT_NE(line, std::string::npos) << lines;
+    EXPECT_NE(lines.find("n7.test at 10.9.9.9:1", line), std::string::npos) << lines;
+    EXPECT_EQ(lines.find(foreign, line + 1), std::string::npos) << "once: " << lines;
 }
 
 // Ten names to an endpoint; gorouters lost 65% of as many names that came in a burst of one message each.

@@ -87,6 +87,7 @@ TEST_F(RegistrationsTest, SaysAllThatARouterUnderstands) {
     auto instance = member("10.0.0.1", 61001, "instance-1");
     instance.index = 2;
     instance.tls_port = 61443;
+    instance.group = "process-1";
     put(table, key("foo.test", "/path"), {instance});
     table.rules[key("foo.test", "/path")].route_service = "https://proxy.test/x";
     table.rules[key("foo.test", "/path")].options = R"({"loadbalancing":"least-connection"})";
@@ -98,7 +99,7 @@ TEST_F(RegistrationsTest, SaysAllThatARouterUnderstands) {
                     R"("private_instance_id":"instance-1","private_instance_index":"2",)"
                     R"("server_cert_domain_san":"instance-1","route_service_url":"https://proxy.test/x",)"
                     R"("stale_threshold_in_seconds":120,"tags":{"component":"route-emitter","app_id":"app-1",)"
-                    R"("process_instance_id":"instance-1","instance_id":"2"},)"
+                    R"("process_id":"process-1","process_instance_id":"instance-1","instance_id":"2"},)"
                     R"("options":{"loadbalancing":"least-connection"}})"));
     EXPECT_THAT(
         texts(become({})),

@@ -71,6 +71,12 @@ class LrpRouterTest(ServerTest):
     def message(self):
         return json.loads(self.kubectl("get", "routerinstance", self.router.name, "-o", "json").stdout)["status"].get("message", "")
 
+    def told(self, name):
+        """Status, reason and message of the condition CfRouter."""
+        status = json.loads(self.kubectl("get", "desiredlrp", name, "-o", "json").stdout).get("status", {})
+        found = [(each["status"], each["reason"], each["message"]) for each in status.get("conditions", []) if each["type"] == "CfRouter"]
+        return found[0] if found else (None, None, None)
+
     def test_the_example_of_routing_2(self):
         self.make("example", EXAMPLE, 2)
         self.all_of("foo.com", {"example-0-4000", "example-1-4000"})
@@ -199,6 +205,8 @@ class LrpRouterTest(ServerTest):
         trust = ("--cacert", str(ca[0]))
         self.make("safe", [{"port": 4000, "routes": ["safe.com"], "ssl": True}], annotations={"fairlead.dev/tls-secret": "safe"})
         until(lambda: "there is no secret default/safe" in self.message(), "the instance tells what is missing")
+        until(lambda: self.told("safe")[:2] == ("False", "InvalidCertificate") and "no secret default/safe" in self.told("safe")[2],
+              "the LRP is told")
         self.kubectl("create", "secret", "tls", "safe", f"--cert={own[0]}", f"--key={own[1]}")
         self.router.answers("safe.com", backend="safe-0-4000", scheme="https", args=trust)
         self.router.answers("safe.com", status=302)
@@ -206,6 +214,7 @@ class LrpRouterTest(ServerTest):
         self.router.answers("safe.com", status=404)
         self.router.answers("safe.com", backend="safe-0-4000", scheme="https", args=trust)
         self.assertNotIn("safe", self.message())
+        until(lambda: self.told("safe") == ("True", "Accepted", "1 name to port 4000"), "the LRP is told again")
 
     def test_its_role_is_all_it_needs(self):
         apply(self.server, router_object("narrow", "narrow.test", label="shard=narrow"), {

@@ -116,6 +116,13 @@ class ReceptorTest(unittest.TestCase):
         self.assertIn('"routes":' + routes, self.curl(server, *login, url + "/Web_1")[2], "after kubectl's write")
         refused = server.kubectl("patch", "dlrp", name, "-n", "diego", "--type=merge", "-p", '{"spec":{"ports":[1]}}', check=False)
         self.assertIn("immutable", refused.stderr)
+        bare = {"apiVersion": "fairlead.dev/v1", "kind": "DesiredLRP", "metadata": {"name": "bare", "namespace": "diego"},
+                "spec": {"process_guid": "bare", "domain": "d"}}
+        server.kubectl("apply", "-f", "-", stdin=json.dumps(bare))
+        for late in ({"ports": [4000]}, {"privileged": True}, {"memory_mb": 64}):
+            refused = server.kubectl("patch", "dlrp", "bare", "-n", "diego", "--type=merge", "-p", json.dumps({"spec": late}),
+                                     check=False)
+            self.assertIn("immutable", refused.stderr, late)
         second = {"apiVersion": "fairlead.dev/v1", "kind": "DesiredLRP", "metadata": {"name": "other", "namespace": "diego"},
                   "spec": {"process_guid": "Web_1", "domain": "d"}}
         refused = server.kubectl("apply", "-f", "-", stdin=json.dumps(second), check=False)
@@ -127,6 +134,14 @@ class ReceptorTest(unittest.TestCase):
         self.assertEqual([4000, 5000], spec["ports"])
         server.kubectl("delete", "dlrp", name, "-n", "diego")
         self.assertEqual(404, self.curl(server, *login, url + "/Web_1")[0])
+
+    def test_old_lists_of_names(self):
+        server = self.start()
+        self.assertEqual(201, server.request("POST", "/v1/desired_lrps", process("web", routes=["foo.com", "bar.com"]))[0])
+        self.assertEqual({"cf-router": ["foo.com", "bar.com"]}, server.request("GET", "/v1/desired_lrps/web")[2]["routes"])
+        self.assertEqual(204, server.request("PUT", "/v1/desired_lrps/web", {"routes": ["new.com"]})[0])
+        spec = json.loads(server.kubectl("get", "dlrp", "web", "-n", "diego", "-o", "json").stdout)["spec"]
+        self.assertEqual({"cf-router": ["new.com"]}, spec["routes"])
 
     def test_who_may(self):
         tokens = self.folder() / "tokens.csv"

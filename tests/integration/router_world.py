@@ -147,7 +147,7 @@ class RouterProcess:
         port = self.http if scheme == "http" else self.https
         result = subprocess.run(
             ["curl", "-sS", "-o", "-", "-w", "\n%{http_code}", "--max-time", "10", "--resolve",
-             f"{host}:{port}:127.0.0.1", *args, f"{scheme}://{host}:{port}{path}"],
+             f"{host}:{port}:{self.address}", *args, f"{scheme}://{host}:{port}{path}"],
             capture_output=True, text=True, timeout=60)
         if check and result.returncode != 0:
             raise AssertionError(f"curl {host}{path}: {result.stderr}")

@@ -45,9 +45,7 @@ Desired routed(const std::string& guid, std::int64_t version, std::vector<HttpRo
 
 TEST(Front, FillsRuleAndMembers) {
     World world;
-    auto desired = process("a");
-    desired.name = "shop";
-    world.book.put(desired);
+    world.book.put(process("a"));
     auto actual = instance("a", 0);
     actual.ports[0].host_tls = 61000;
     world.book.put(actual);
@@ -56,7 +54,7 @@ TEST(Front, FillsRuleAndMembers) {
     EXPECT_EQ(world.rule("a.test"), rule);
     const traffic::Member member{.address = "10.0.0.1",
                                  .port = 59000,
-                                 .group = "shop",
+                                 .group = "a",
                                  .app = "app-a",
                                  .instance = "a-0",
                                  .index = 0,

@@ -224,6 +224,26 @@ TEST(Providers, TellsTheFirstProblemsOfMany) {
     EXPECT_EQ(routes.problems.at("cf-router").back(), "cf-router: and 80 more problems");
 }
 
+TEST(OldRoutes, AreTheSameBelowCfRouter) {
+    for (const auto* list : {R"(["foo.com", "Bar.com"])", R"("[\"foo.com\", \"Bar.com\"]")"}) {
+        const auto routes = read_cf(list);
+        EXPECT_EQ(told(routes), "") << list;
+        ASSERT_THAT(routes.http, SizeIs(1)) << list;
+        EXPECT_EQ(routes.http[0].port, 4000);
+        EXPECT_THAT(routes.http[0].names, ElementsAre("bar.com", "foo.com"));
+    }
+    const auto wrong = read_cf(R"(["foo.com", 7, "x..com"])");
+    ASSERT_THAT(wrong.http, SizeIs(1));
+    EXPECT_THAT(wrong.http[0].names, ElementsAre("foo.com"));
+    EXPECT_THAT(told(wrong), HasSubstr("cf-router[1]: 7 is not a name such as"));
+    EXPECT_THAT(told(wrong), HasSubstr("cf-router[2]: \"x..com\" leads nowhere"));
+    const auto mixed = read_cf(R"(["foo.com", {"port": 5000, "routes": ["bar.com"]}])");
+    ASSERT_THAT(mixed.http, SizeIs(1));
+    EXPECT_THAT(mixed.http[0].names, ElementsAre("bar.com"));
+    EXPECT_EQ(told(mixed), "cf-router[0]: \"foo.com\" is not an object\n");
+    EXPECT_THAT(told(read(R"({"skydns": ["foo.com"]})")), HasSubstr("skydns[0]: \"foo.com\" is not an object"));
+}
+
 TEST(OldRoutes, LeadToTheFirstPort) {
     const auto routes = read(R"(["foo.com", "bar.com", "x..com"])");
     EXPECT_EQ(routes.http, (std::vector<HttpRoute>{{.port = 4000, .names = {"bar.com", "foo.com"}}}));

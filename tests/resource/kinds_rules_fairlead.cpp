@@ -1,4 +1,5 @@
 // Each rule of Fairlead's own kinds, broken once.
+#include <fmt/core.h>
 #include <gtest/gtest.h>
 
 #include "resource/kinds_support.h"
@@ -157,6 +158,23 @@ std::vector<RuleCase> lrps() {
         {"DesiredDomainIsImmutable", "desiredlrps", "spec.domain", R"("other")", invalid, "spec.domain", "immutable", 0,
          true},
         {"DesiredActionIsImmutable", "desiredlrps", "spec.action", "{}", invalid, "spec.action", "immutable", 0, true},
+        {"DesiredActionKind", "desiredlrps", "spec.action", R"({"fly":{}})", invalid, "spec.action",
+         "must be one of run, download"},
+        {"DesiredActionEmpty", "desiredlrps", "spec.action", "{}", invalid, "spec.action", "one member"},
+        {"DesiredActionInside", "desiredlrps", "spec.monitor",
+         R"({"serial":{"actions":[{"run":{"path":"/x"}},{"timeout":{"timeout":5,"action":{"run":{}}}}]}})", invalid,
+         "spec.monitor.serial.actions[1].timeout.action.run.path", "not empty"},
+        {"DesiredSetup", "desiredlrps", "spec.setup.download.to", R"("")", invalid, "spec.setup.download.to",
+         "not empty"},
+        {"DesiredEgressProtocol", "desiredlrps", "spec.egress_rules[0]",
+         R"({"protocol":"foo","destinations":["10.0.0.1"]})", invalid, "spec.egress_rules[0].protocol",
+         "must be one of tcp, udp, icmp, all"},
+        {"DesiredEgressPorts", "desiredlrps", "spec.egress_rules[0].ports", "[0]", invalid,
+         "spec.egress_rules[0].ports", "1..65535"},
+        {"DesiredEgressDestinations", "desiredlrps", "spec.egress_rules[0].destinations", "", invalid,
+         "spec.egress_rules[0].destinations", "list of addresses"},
+        {"DesiredEgressObject", "desiredlrps", "spec.egress_rules[0]", "7", invalid, "spec.egress_rules[0]",
+         "must be an object"},
         {"DesiredRoutesAreAMap", "desiredlrps", "spec.routes", R"(["foo.com"])", type_invalid, "spec.routes",
          "must be of type object"},
         {"DesiredRoutesSize", "desiredlrps", "spec.routes", large, invalid, "spec.routes", "may have 131072 bytes"},
@@ -202,6 +220,46 @@ TEST(LrpRules, InstancesRoutesAndAnnotationCanChange) {
     change(changed, "spec.instances", 5);
     change(changed, "spec.routes", json::Object{{"cf-router", json::Array{}}});
     change(changed, "spec.annotation", "changed");
+    const auto errors = validate(changed, &old, kind_of("desiredlrps").schema);
+    EXPECT_TRUE(errors.empty()) << text_of_errors(errors);
+}
+
+TEST(LrpRules, WhatWasAbsentCannotBeSetLater) {
+    auto old = samples_of("desiredlrps").front();
+    change(old, "spec.privileged", true);
+    const json::Object rest = old.at("spec").as_object();
+    for (const auto* name : {"annotation", "routes"}) change(old, fmt::format("spec.{}", name), nullptr);
+    for (const auto* name :
+         {"rootfs", "env", "setup", "action", "monitor", "start_timeout", "disk_mb", "memory_mb", "cpu_weight",
+          "privileged", "ports", "log_guid", "log_source", "metrics_guid", "egress_rules"}) {
+        const auto* value = rest.if_contains(name);
+        ASSERT_NE(value, nullptr) << name << " is not in the sample";
+        const auto path = fmt::format("spec.{}", name);
+        auto before = old;
+        change(before, path, nullptr);
+        const auto errors = validate(old, &before, kind_of("desiredlrps").schema);
+        ASSERT_EQ(errors.size(), 1U) << name << ": " << text_of_errors(errors);
+        EXPECT_EQ(errors.front().field, path);
+        EXPECT_NE(errors.front().message.find("field is immutable"), std::string::npos) << errors.front().message;
+    }
+    auto before = old;
+    change(before, "spec.privileged", nullptr);
+    change(before, "spec.ports", nullptr);
+    auto zero = before;
+    change(zero, "spec.privileged", false);
+    change(zero, "spec.ports", json::Array{});
+    change(zero, "spec.annotation", "new");
+    change(zero, "spec.routes", json::Object{{"cf-router", json::Array{}}});
+    const auto errors = validate(zero, &before, kind_of("desiredlrps").schema);
+    EXPECT_TRUE(errors.empty()) << text_of_errors(errors);
+}
+
+// One that was stored before there was the rule.
+TEST(LrpRules, WhatIsThereDoesNotStopOtherChanges) {
+    auto old = samples_of("desiredlrps").front();
+    change(old, "spec.action", json::Object{{"fly", json::Object{}}});
+    auto changed = old;
+    change(changed, "spec.instances", 5);
     const auto errors = validate(changed, &old, kind_of("desiredlrps").schema);
     EXPECT_TRUE(errors.empty()) << text_of_errors(errors);
 }

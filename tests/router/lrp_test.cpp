@@ -343,7 +343,11 @@ TEST_F(LrpAgentTest, ACertificateComesFromASecret) {
     EXPECT_NE(json::string_at(last_status(), "message").find("3 names and ports of LRPs have problems, the first: "),
               std::string::npos);
     EXPECT_NE(json::string_at(last_status(), "message").find("there is no secret shop/safe"), std::string::npos);
-    EXPECT_TRUE(json::find(last_status(), "problems")->get_array().empty()) << "those are of Routes";
+    EXPECT_EQ(
+        json::serialize(*json::find(last_status(), "problems")),
+        R"([{"route":"desiredlrp/shop/guid-web","reason":"InvalidCertificate",)"
+        R"("message":"plain.com/a and 2 more: there is no secret shop/safe of type kubernetes.io/tls that the router may read"}])");
+    EXPECT_EQ(json::int_at(last_status(), "problemRoutes"), 0) << "it is of Routes";
     EXPECT_TRUE(shows("fairlead_router_lrp_problems 3"));
     secret(own->key_pem);
     pass(200ms);
@@ -371,6 +375,9 @@ TEST_F(LrpAgentTest, ProblemsOfTheProxyAreNotTakenForRoutes) {
     EXPECT_EQ(json::int_at(last_status(), "problemRoutes"), 0);
     EXPECT_EQ(json::string_at(last_status(), "message"),
               "lrp/foo.com: members: '300.0.0.1' port 1 is no address and port");
+    EXPECT_EQ(json::serialize(*json::find(last_status(), "problems")),
+              R"([{"route":"desiredlrp/shop/guid-web","reason":"ProxyRefuses",)"
+              R"("message":"foo.com: members: '300.0.0.1' port 1 is no address and port"}])");
     EXPECT_TRUE(shows("fairlead_router_lrp_problems 1"));
     EXPECT_TRUE(shows(R"(fairlead_route_requests_total{code="none",namespace="",route="lrp/foo.com/path"} 7)"));
 }

@@ -191,6 +191,16 @@ Result<BatchWrite> Receptor::actual_removal(const json::Value& item) const {
     return write;
 }
 
+// Why a removal found nothing: a late one of an instance that has a successor is told so.
+Answer Receptor::nothing_to_remove(const json::Value& sent, const std::string& name) const {
+    const std::string guid(json::string_at(sent, "process_guid"));
+    const auto index = std::to_string(json::int_at(sent, "index").value_or(0));
+    const auto found = find(actual_, name, guid);
+    if (!found || !*found || json::string_at(sent, "instance_guid").empty()) return actual_not_found(guid, index);
+    const auto present = json::parse((*found)->value());
+    return another_instance(guid, index, present ? json::string_at(*present, "spec.instance_guid") : "");
+}
+
 Answer Receptor::write_many_actual(std::string_view body, const Caller& caller) {
     const auto value = json::parse(body, json::max_sent_values);
     if (!value) return invalid_json(value.error().text());
@@ -231,8 +241,7 @@ Answer Receptor::write_many_actual(std::string_view body, const Caller& caller) 
         if (item.write && code >= 300) {
             auto problem = problem_of(replies[*item.write]);
             if (item.removes && code == 404) {
-                const auto index = json::int_at(*item.sent, "index").value_or(0);
-                problem = actual_not_found(json::string_at(*item.sent, "process_guid"), std::to_string(index));
+                problem = nothing_to_remove(*item.sent, writes[*item.write].name);
             }
             code = problem.code;
             error = std::move(problem.body);

@@ -81,6 +81,12 @@ Answer actual_not_found(std::string_view guid, std::string_view index) {
                    fmt::format("process-guid '{}' does not exist or has no instance at index {}", guid, index));
 }
 
+Answer another_instance(std::string_view guid, std::string_view index, std::string_view instance) {
+    return problem(404, "ActualLRPIndexNotFound",
+                   fmt::format("process-guid '{}' has another instance at index {}: {}", guid, index,
+                               instance.empty() ? "one without instance_guid" : instance));
+}
+
 Answer problem_of(const Status& status) {
     auto answer = problem(status.code, name_of(status.code),
                           status.code == 401 ? std::string_view("Unauthorized") : status.message);

@@ -33,6 +33,7 @@ Answer desired_not_found(std::string_view guid);
 Answer desired_exists(std::string_view guid);
 Answer desired_conflict(std::string_view guid);
 Answer actual_not_found(std::string_view guid, std::string_view index);
+Answer another_instance(std::string_view guid, std::string_view index, std::string_view instance);
 
 // A refusal of the API server that concerns no LRP: 401, 403, 429, 503 and so on.
 Answer problem_of(const Status& status);

@@ -11,7 +11,9 @@ namespace fairlead::apiserver::receptor {
 
 namespace {
 
-enum class Is { text, number, flag, object, list_of_numbers, list_of_objects };
+enum class Is { text, number, flag, object, routes, list_of_numbers, list_of_objects };
+
+constexpr std::string_view old_provider = "cf-router";  // whose routes were before there were providers
 
 struct Member {
     std::string_view name;
@@ -25,7 +27,7 @@ constexpr Member desired_members[] = {{"process_guid", Is::text},    {"domain", 
                                       {"start_timeout", Is::number}, {"disk_mb", Is::number},
                                       {"memory_mb", Is::number},     {"cpu_weight", Is::number},
                                       {"privileged", Is::flag},      {"ports", Is::list_of_numbers},
-                                      {"routes", Is::object},        {"log_guid", Is::text},
+                                      {"routes", Is::routes},        {"log_guid", Is::text},
                                       {"log_source", Is::text},      {"metrics_guid", Is::text},
                                       {"annotation", Is::text},      {"egress_rules", Is::list_of_objects}};
 
@@ -57,6 +59,8 @@ std::string_view wrong_type(const json::Value& value, Is is) {
             return value.is_bool() ? "" : "must be true or false";
         case Is::object:
             return value.is_object() ? "" : "must be an object";
+        case Is::routes:
+            return value.is_object() || value.is_array() ? "" : "must be an object, or a list of names";
         case Is::list_of_numbers:
             return list_of(value, whole_number) ? "" : "must be a list of whole numbers";
         case Is::list_of_objects:
@@ -90,6 +94,14 @@ Result<json::Value> parse(std::string_view body) {
     return value;
 }
 
+// The map of routes as it is written in a body; a list of names is made one.
+std::string text_of_routes(std::string_view body) {
+    const auto text = json::text_at(body, "routes");
+    if (!text.starts_with('[')) return std::string(text);
+    const auto list = json::compact(text);
+    return list == "[]" ? "{}" : fmt::format("{{\"{}\":{}}}", old_provider, list);
+}
+
 }  // namespace
 
 Result<json::Object> read_desired(std::string_view body) {
@@ -98,7 +110,14 @@ Result<json::Object> read_desired(std::string_view body) {
     auto spec = read_members(*value, desired_members);
     if (!spec) return fail(spec.error());
     spec->emplace("instances", 0);  // unless it is there: Go's zero, not our default of one
-    if (spec->contains("routes")) resource::keep_route_texts(*spec, json::text_at(body, "routes"));
+    if (auto* routes = spec->if_contains("routes")) {
+        if (routes->is_array()) {
+            auto list = std::move(*routes);
+            routes->emplace_object();
+            if (!list.get_array().empty()) routes->get_object().emplace(old_provider, std::move(list));
+        }
+        resource::keep_route_texts(*spec, text_of_routes(body));
+    }
     return spec;
 }
 
@@ -120,11 +139,11 @@ Result<DesiredUpdate> read_update(std::string_view body) {
     if (!has_instances) return fail(has_instances.error());
     const auto has_annotation = checked(annotation, "annotation", Is::text);
     if (!has_annotation) return fail(has_annotation.error());
-    const auto has_routes = checked(routes, "routes", Is::object);
+    const auto has_routes = checked(routes, "routes", Is::routes);
     if (!has_routes) return fail(has_routes.error());
     if (*has_instances) update.instances = json::int_at(*value, "instances").value_or(-1);
     if (*has_annotation) update.annotation = json::string_at(*value, "annotation");
-    if (*has_routes) update.routes = json::text_at(body, "routes");
+    if (*has_routes) update.routes = text_of_routes(body);
     return update;
 }
 

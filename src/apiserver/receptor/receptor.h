@@ -48,6 +48,7 @@ private:
     // Errors: invalid, naming a field that says which record is meant.
     Result<BatchWrite> actual_write(json::Object spec) const;
     Result<BatchWrite> actual_removal(const json::Value& item) const;
+    [[nodiscard]] Answer nothing_to_remove(const json::Value& sent, const std::string& name) const;
     void complete_actual(json::Object& spec, const std::string& name) const;
 
     // --- domains.cpp ---

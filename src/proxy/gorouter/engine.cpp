@@ -154,6 +154,24 @@ bool Engine::publish(MonotonicTime now) {
     return more;
 }
 
+// Once, until they are others: another emitter may have a share in a name for years.
+void Engine::tell_foreign(const Differences& found) {
+    constexpr std::size_t most = 5;
+    auto pairs = found.foreign;
+    std::sort(pairs.begin(), pairs.end());
+    std::string text;
+    for (std::size_t i = 0; i < std::min(most, pairs.size()); ++i) {
+        text += fmt::format("{}{} at {}", i == 0 ? "" : ", ", pairs[i].name, pairs[i].address);
+    }
+    if (text.empty()) {
+        foreign_.erase(compared_);
+    } else if (auto& told = foreign_[compared_]; told != text) {
+        told = text;
+        log_.warn("a gorouter holds endpoints of others at names of ours",
+                  {{"url", compared_}, {"count", found.foreign_count}, {"first", text}});
+    }
+}
+
 void Engine::mend(const Differences& found, MonotonicTime now) {
     auto& audit = published_.audits[compared_];
     ++audit.good;
@@ -161,6 +179,7 @@ void Engine::mend(const Differences& found, MonotonicTime now) {
     audit.lingering = found.lingering_count;
     audit.foreign = found.foreign_count;
     audited_.erase(compared_);
+    tell_foreign(found);
     if (found.missing_count == 0 && found.lingering_count == 0) return;
     const auto& example = found.missing.empty() ? found.lingering.front() : found.missing.front();
     audited_[compared_] = fmt::format("lacked {} and held {} that were withdrawn, as {} at {}; sent again",

@@ -69,6 +69,7 @@ private:
     bool publish(MonotonicTime now);  // something
     bool compare(MonotonicTime now);  // there is more
     void mend(const Differences& found, MonotonicTime now);
+    void tell_foreign(const Differences& found);
     void tell();
 
     const Options& options_;
@@ -92,6 +93,7 @@ private:
     std::optional<Comparison> comparison_;
     std::string compared_;                        // URL
     std::map<std::string, std::string> audited_;  // by URL: what the last audit found; only if there was something
+    std::map<std::string, std::string> foreign_;  // by URL: what the log says of endpoints that are not ours
 
     Published published_;
     Progress progress_;

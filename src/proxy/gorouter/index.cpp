@@ -138,7 +138,7 @@ Id Index::endpoint_for(const traffic::Member& member) {
     for (auto id = sites_[site].endpoint; id != no_id; id = endpoints_[id].next) {
         auto& known = endpoints_[id];
         if (known.port != member.port || known.tls_port != member.tls_port || known.index != member.index ||
-            known.http2 != member.http2 || texts_[known.app] != member.app ||
+            known.http2 != member.http2 || texts_[known.app] != member.app || texts_[known.process] != member.group ||
             texts_[known.instance] != member.instance || texts_[known.segment] != member.segment) {
             continue;
         }
@@ -148,6 +148,7 @@ Id Index::endpoint_for(const traffic::Member& member) {
     }
     const auto id = endpoints_.add({.site = site,
                                     .app = texts_.take(member.app),
+                                    .process = texts_.take(member.group),
                                     .instance = texts_.take(member.instance),
                                     .segment = texts_.take(member.segment),
                                     .index = member.index,
@@ -169,6 +170,7 @@ void Index::drop_endpoint(Id id) {
     *link = gone.next;
     const auto site = gone.site;
     texts_.drop(gone.app);
+    texts_.drop(gone.process);
     texts_.drop(gone.instance);
     texts_.drop(gone.segment);
     endpoints_.remove(id);

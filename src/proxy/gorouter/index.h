@@ -24,7 +24,7 @@ class Index {
 public:
     struct Endpoint {
         Id site = no_id;
-        Id app = no_id, instance = no_id, segment = no_id;  // texts; may be ""
+        Id app = no_id, process = no_id, instance = no_id, segment = no_id;  // texts; may be ""
         std::optional<std::int32_t> index;
         std::uint16_t port = 0, tls_port = 0;
         bool http2 = false;

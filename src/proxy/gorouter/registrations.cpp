@@ -168,6 +168,7 @@ std::string Registrations::Impl::tail(const Index::Endpoint& endpoint, const Ind
     }
     out += R"(,"tags":{"component":"route-emitter")";
     if (!app.empty()) member(out, "app_id", app);
+    if (const auto process = index.text(endpoint.process); !process.empty()) member(out, "process_id", process);
     if (!instance.empty()) member(out, "process_instance_id", instance);
     if (!number.empty()) member(out, "instance_id", number);
     out += '}';

@@ -3,10 +3,12 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <set>
 
 #include "json/exact.h"
 #include "resource/kinds/columns.h"
+#include "resource/kinds/lrp_rules.h"
 #include "resource/kinds/rules.h"
 
 namespace fairlead::resource {
@@ -40,6 +42,59 @@ void check_routes(const json::Object& spec, const json::Object*, Violations& vio
     if (bytes > max_lrp_routes_bytes) {
         violations.invalid("routes", text_value(fmt::format("{} bytes", bytes)),
                            fmt::format("the values of all providers together may have {} bytes", max_lrp_routes_bytes));
+    }
+}
+
+// What a decoder that knows no absence makes of an absent field.
+bool is_zero(const json::Value& value) {
+    switch (value.kind()) {
+        case boost::json::kind::null:
+            return true;
+        case boost::json::kind::bool_:
+            return !value.get_bool();
+        case boost::json::kind::int64:
+            return value.get_int64() == 0;
+        case boost::json::kind::uint64:
+            return value.get_uint64() == 0;
+        case boost::json::kind::double_:
+            return value.get_double() == 0;
+        case boost::json::kind::string:
+            return value.get_string().empty();
+        case boost::json::kind::array:
+            return value.get_array().empty();
+        case boost::json::kind::object:
+            return value.get_object().empty();
+    }
+    return false;
+}
+
+// The schema compares what was there before; what was absent was zero, and cannot be set later either.
+void check_set_once(const json::Object& spec, const json::Object* old, Violations& violations) {
+    if (old == nullptr) return;
+    constexpr std::string_view changeable[] = {"instances", "routes", "routes_text", "annotation", "modification_tag"};
+    for (const auto& member : spec) {
+        const std::string_view name(member.key().data(), member.key().size());
+        const bool may = std::find(std::begin(changeable), std::end(changeable), name) != std::end(changeable);
+        if (may || has(*old, name) || is_zero(member.value())) continue;
+        violations.invalid(name, member.value(), "field is immutable");
+    }
+}
+
+// As the Receptor has them. They never change, so an LRP from before these rules can still be written to.
+void check_receptor_rules(const json::Object& spec, const json::Object* old, Violations& violations) {
+    if (old != nullptr) return;
+    const auto tell = [&](const BrokenLrpRule& broken) {
+        violations.invalid(broken.at.text(), broken.value != nullptr ? *broken.value : json::Value(nullptr),
+                           broken.rule);
+    };
+    const Path root;
+    for (const auto* name : {"setup", "action", "monitor"}) {
+        if (has(spec, name)) check_lrp_action(spec.at(name), root.member(name), tell);
+    }
+    const auto* rules = list_of(spec, "egress_rules");
+    const auto at = root.member("egress_rules");
+    for (std::size_t i = 0; rules != nullptr && i < rules->size(); ++i) {
+        check_egress_rule((*rules)[i], at.item(i), tell);
     }
 }
 
@@ -131,7 +186,7 @@ void DesiredLrpSpec::describe(Fields<DesiredLrpSpec>& f) {
         .immutable();
     f.field("modification_tag", &DesiredLrpSpec::modification_tag,
             "Version of the LRP, as the Receptor gives it. Kept by the server.");
-    f.rule(check_ports).rule(check_routes);
+    f.rule(check_ports).rule(check_routes).rule(check_set_once).rule(check_receptor_rules);
 }
 
 void DesiredLrpPort::describe(Fields<DesiredLrpPort>& f) {

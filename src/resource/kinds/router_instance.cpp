@@ -51,7 +51,10 @@ void RouterInstanceSpec::describe(Fields<RouterInstanceSpec>& f) {
 
 void RouterInstanceProblem::describe(Fields<RouterInstanceProblem>& f) {
     f.name("RouterInstanceProblem").doc("A route that the instance does not serve, or not whole.");
-    f.field("route", &RouterInstanceProblem::route, "The route, as namespace/name.").required().length(1, 317);
+    f.field("route", &RouterInstanceProblem::route,
+            "The route, as namespace/name; a DesiredLRP as desiredlrp/namespace/name.")
+        .required()
+        .length(1, 317);
     f.field("reason", &RouterInstanceProblem::reason, "Why, in one word.").required().length(1, 128);
     f.field("message", &RouterInstanceProblem::message, "Why, for people.").length(0, 1024);
 }
@@ -71,7 +74,7 @@ void RouterInstanceStatus::describe(Fields<RouterInstanceStatus>& f) {
         .minimum(0);
     f.field("routes", &RouterInstanceStatus::routes, "How many routes it serves.").minimum(0);
     f.field("problems", &RouterInstanceStatus::problems,
-            "Routes that it cannot serve, or not whole: the first thousand.")
+            "Routes that it cannot serve, or not whole: the first thousand; then DesiredLRPs.")
         .items(0, 1000)
         .keyed_by({"route"});
     f.field("problemRoutes", &RouterInstanceStatus::problem_routes,

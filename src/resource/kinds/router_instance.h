@@ -12,7 +12,9 @@ struct RouterInstanceSpec {
     static void describe(Fields<RouterInstanceSpec>& f);
 };
 
-// A route that the instance cannot serve.
+// A route that the instance cannot serve, or the names of an LRP: then `route` is "desiredlrp/namespace/name", which
+// the key of no Route is.
+inline constexpr std::string_view lrp_problem_prefix = "desiredlrp/";
 struct RouterInstanceProblem {
     std::string route, reason, message;
     bool operator==(const RouterInstanceProblem&) const = default;
