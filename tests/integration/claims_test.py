@@ -110,7 +110,7 @@ class OnThisMachine(Claims, ServerTest):
         refused = self.kubectl("patch", "lb", "edge-h", "--type=merge", "-p", '{"spec":{"capacity":{"network-bandwidth":"900Mi"}}}',
                                check=False)
         self.assertNotEqual(refused.returncode, 0)
-        self.assertIn("capacity is 900Mi", refused.stderr)
+        self.assertIn("2 claims hold 1000Mi: it cannot be less", refused.stderr)
         # Room is made, and it is bound without any change to it.
         self.remove("lbc", "share-a")
         self.assertEqual(self.claim_is("share-c", "Bound")["status"]["loadBalancerName"], "edge-h")

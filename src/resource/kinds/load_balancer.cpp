@@ -3,6 +3,7 @@
 
 #include <fmt/core.h>
 
+#include <map>
 #include <set>
 
 #include "base/text.h"
@@ -29,31 +30,62 @@ void check_claim_uids(const json::Array& claims, Violations& violations) {
     }
 }
 
-// Claims never add up to more than there is: neither by one claim more nor by a capacity made smaller.
-void check_capacity(const json::Object& spec, const json::Object*, Violations& violations) {
+Quantity limit_of(const json::Object* capacity, std::string_view name) {
+    const auto* total = capacity != nullptr ? capacity->if_contains({name.data(), name.size()}) : nullptr;
+    return total != nullptr ? amount_of(*total).value_or(Quantity{}) : Quantity{};
+}
+
+// What the claims hold of one resource together.
+struct Held {
+    std::size_t claims = 0, last = 0;  // how many hold some, and the last of them
+    Quantity sum;
+};
+
+std::string held_text(const Held& held) {
+    return fmt::format("{} {}", held.claims == 1 ? "1 claim holds" : fmt::format("{} claims hold", held.claims),
+                       held.sum.canonical());
+}
+
+std::map<std::string, Held, std::less<>> held_by(const json::Array& claims, Violations& violations) {
+    std::map<std::string, Held, std::less<>> all;
+    for (std::size_t i = 0; i < claims.size(); ++i) {
+        const auto* resources = object_of(claims[i].as_object(), "resources");
+        check_amounts(resources, indexed("claimRefs", i, "resources"), violations);
+        if (resources == nullptr) continue;
+        for (const auto& [name, value] : *resources) {
+            const auto amount = amount_of(value);
+            if (!amount) continue;
+            auto& held = all[std::string(name.data(), name.size())];
+            held.sum = held.claims == 0 ? *amount : held.sum + *amount;
+            ++held.claims;
+            held.last = i;
+        }
+    }
+    return all;
+}
+
+// Claims never add up to more than there is: neither by one claim more nor by a capacity made smaller. Whichever was
+// changed is named, once for each resource.
+void check_capacity(const json::Object& spec, const json::Object* old, Violations& violations) {
     const auto* capacity = object_of(spec, "capacity");
+    const auto* before = old != nullptr ? object_of(*old, "capacity") : nullptr;
     check_amounts(capacity, "capacity", violations);
     const auto* claims = list_of(spec, "claimRefs");
     if (claims == nullptr) return;
     check_claim_uids(*claims, violations);
-    ResourceList used;
-    for (std::size_t i = 0; i < claims->size(); ++i) {
-        const auto* resources = object_of((*claims)[i].as_object(), "resources");
-        const auto path = indexed("claimRefs", i, "resources");
-        check_amounts(resources, path, violations);
-        if (resources == nullptr) continue;
-        for (const auto& [name, value] : *resources) {
-            const std::string key(name.data(), name.size());
-            const auto amount = amount_of(value);
-            if (!amount) continue;
-            used[key] = used.contains(key) ? used[key] + *amount : *amount;
-            const auto* total = capacity != nullptr ? capacity->if_contains(name) : nullptr;
-            const auto limit = total != nullptr ? amount_of(*total).value_or(Quantity{}) : Quantity{};
-            if (used[key] > limit) {
-                violations.invalid(fmt::format("{}[{}]", path, key), value,
-                                   fmt::format("claims up to here add up to {}, capacity is {}", used[key].canonical(),
-                                               limit.canonical()));
-            }
+    for (const auto& [name, held] : held_by(*claims, violations)) {
+        const auto limit = limit_of(capacity, name);
+        if (held.sum <= limit) continue;
+        const auto path = fmt::format("capacity[{}]", name);
+        const auto* total = capacity != nullptr ? capacity->if_contains(name) : nullptr;
+        if (limit >= limit_of(before, name)) {
+            violations.invalid(fmt::format("{}[{}]", indexed("claimRefs", held.last, "resources"), name),
+                               object_of((*claims)[held.last].as_object(), "resources")->at(name),
+                               fmt::format("{}, capacity is {}", held_text(held), limit.canonical()));
+        } else if (total != nullptr) {
+            violations.invalid(path, *total, fmt::format("{}: it cannot be less", held_text(held)));
+        } else {
+            violations.required(path, fmt::format("{}: it cannot be left out", held_text(held)));
         }
     }
 }
