@@ -154,6 +154,7 @@ TEST_F(ClaimsTest, ABoundClaimDoesNotChangeWhatItAsksFor) {
     const auto answer = world.merge(path, R"({"spec":{"resources":{"requests":{"network-bandwidth":"2Mi"}}}})");
     EXPECT_EQ(answer.code, 422);
     EXPECT_THAT(answer.body, HasSubstr("the claim is bound to a"));
+    EXPECT_EQ(world.merge(path, R"({"spec":{"resources":{"requests":{"network-bandwidth":"1024Ki"}}}})").code, 200);
     EXPECT_EQ(world.merge(path, R"({"spec":{"selector":{"matchLabels":{"a":"b"}}}})").code, 422);
     EXPECT_EQ(world.merge(path, R"({"spec":{"loadbalancerName":"b"}})").code, 422);
     EXPECT_EQ(world.merge(path, R"({"spec":{"loadbalancerName":"a"}})").code, 200);

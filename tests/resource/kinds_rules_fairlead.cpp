@@ -89,6 +89,10 @@ std::vector<RuleCase> balancers_and_claims() {
          "spec.capacity.network-bandwidth", "much", 1},
         {"BalancerNegative", "loadbalancers", "spec.capacity", R"({"network-bandwidth":"-1Gi"})", invalid,
          "spec.capacity[network-bandwidth]", "greater than or equal to 0", 1},
+        {"BalancerSomeCapacity", "loadbalancers", "spec.capacity", "{}", required, "spec.capacity",
+         "at least one resource", 1},
+        {"BalancerCapacityName", "loadbalancers", "spec.capacity", R"({"bad name!":"1"})", invalid, "spec.capacity",
+         R"("bad name!": name part must consist of)", 1},
         {"BalancerOneSource", "loadbalancers", "spec.gceLoadBalancer", R"({"lbName":"x"})", forbidden,
          "spec.bareMetalLoadBalancer", "may not be set together with gceLoadBalancer"},
         {"BalancerSomeSource", "loadbalancers", "spec.bareMetalLoadBalancer", "", required, "spec",
@@ -131,6 +135,21 @@ std::vector<RuleCase> balancers_and_claims() {
          "spec.loadbalancerName", "RFC 1123 subdomain"},
         {"ClaimBalancerIsImmutable", "loadbalancerclaims", "spec.loadbalancerName", R"("edge-b")", invalid,
          "spec.loadbalancerName", "immutable", 0, true},
+        {"ClaimSelectorInNeedsValues", "loadbalancerclaims", "spec.selector.matchExpressions[0].values", "", required,
+         "spec.selector.matchExpressions[0].values", "must be specified when `operator` is 'In' or 'NotIn'"},
+        {"ClaimSelectorExistsTakesNoValues", "loadbalancerclaims", "spec.selector.matchExpressions[0].operator",
+         R"("Exists")", forbidden, "spec.selector.matchExpressions[0].values",
+         "may not be specified when `operator` is 'Exists' or 'DoesNotExist'"},
+        {"ClaimSelectorKey", "loadbalancerclaims", "spec.selector.matchExpressions[0].key", R"("a b")", invalid,
+         "spec.selector.matchExpressions[0].key", "name part must consist of"},
+        {"ClaimSelectorValue", "loadbalancerclaims", "spec.selector.matchExpressions[0].values", R"(["dub","-x-"])",
+         invalid, "spec.selector.matchExpressions[0].values[1]", "a valid label must be"},
+        {"ClaimSelectorLabelKey", "loadbalancerclaims", "spec.selector.matchLabels", R"({"a b":"c"})", invalid,
+         "spec.selector.matchLabels", R"("a b": name part must consist of)"},
+        {"ClaimSelectorLabelValue", "loadbalancerclaims", "spec.selector.matchLabels", R"({"tier":"-x-"})", invalid,
+         "spec.selector.matchLabels[tier]", "a valid label must be"},
+        {"ClaimRequestName", "loadbalancerclaims", "spec.resources.requests", R"({"bad name!":"1"})", invalid,
+         "spec.resources.requests", R"("bad name!": name part must consist of)"},
         {"ClaimRequests", "loadbalancerclaims", "spec.resources.requests", R"({"network-bandwidth":"1Gi"})", invalid,
          "spec.resources.requests[network-bandwidth]", "less than or equal to network-bandwidth limit"},
         {"ClaimLimits", "loadbalancerclaims", "spec.resources.limits", R"({"connections":"-5"})", invalid,
@@ -211,6 +230,47 @@ TEST(LrpRules, InstancesRoutesAndAnnotationCanChange) {
     const auto errors = validate(changed, &old, kind_of("desiredlrps").schema);
     EXPECT_TRUE(errors.empty()) << text_of_errors(errors);
 }
+
+// An object that was stored before there was a rule can still be changed elsewhere.
+TEST(LoadBalancerRules, SelectorsThatWereStoredBeforeStay) {
+    auto old = samples_of("loadbalancerclaims").front();
+    change(old, "spec.selector.matchExpressions[0].values", nullptr);
+    auto changed = old;
+    change(changed, "status.phase", "Lost");
+    const auto errors = validate(changed, &old, kind_of("loadbalancerclaims").schema);
+    EXPECT_TRUE(errors.empty()) << text_of_errors(errors);
+}
+
+struct BoundCase {
+    std::string name, path, value, field;  // no field: it is let in
+};
+class BoundClaim : public testing::TestWithParam<BoundCase> {};
+
+TEST_P(BoundClaim, KeepsWhatItAsksForByValue) {
+    const auto old = samples_of("loadbalancerclaims").front();
+    auto changed = old;
+    change(changed, GetParam().path, json::parse(GetParam().value).value());
+    FieldErrors errors;
+    Violations violations("", errors);
+    kind_of("loadbalancerclaims").admit(changed, &old, violations);
+    if (GetParam().field.empty()) {
+        EXPECT_TRUE(errors.empty()) << text_of_errors(errors);
+    } else {
+        ASSERT_EQ(errors.size(), 1U) << text_of_errors(errors);
+        EXPECT_EQ(errors.front().field, GetParam().field);
+    }
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Claims, BoundClaim,
+    testing::Values(BoundCase{"SameAmountSpelledDifferently", "spec.resources.requests",
+                              R"({"network-bandwidth":"102400Ki","network-iops":2000})", ""},
+                    BoundCase{"OtherAmount", "spec.resources.requests",
+                              R"({"network-bandwidth":"101Mi","network-iops":"2k"})", "spec.resources"},
+                    BoundCase{"OneLess", "spec.resources.requests", R"({"network-bandwidth":"100Mi"})",
+                              "spec.resources"},
+                    BoundCase{"OtherLabels", "spec.selector.matchLabels", R"({"tier":"iron"})", "spec.selector"}),
+    CaseName{});
 
 TEST(LoadBalancerRules, QuantitiesCompareByValue) {
     auto balancer = samples_of("loadbalancers").front();

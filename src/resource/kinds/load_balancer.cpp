@@ -71,6 +71,10 @@ void check_capacity(const json::Object& spec, const json::Object* old, Violation
     const auto* before = old != nullptr ? object_of(*old, "capacity") : nullptr;
     check_amounts(capacity, "capacity", violations);
     const auto* claims = list_of(spec, "claimRefs");
+    const bool none_held = claims == nullptr || claims->empty();
+    if (capacity != nullptr && capacity->empty() && none_held && (before == nullptr || !before->empty())) {
+        violations.required("capacity", "at least one resource, as network-bandwidth: 1Gi");
+    }
     if (claims == nullptr) return;
     check_claim_uids(*claims, violations);
     for (const auto& [name, held] : held_by(*claims, violations)) {
@@ -173,7 +177,7 @@ void LoadBalancerListen::describe(Fields<LoadBalancerListen>& f) {
 void LoadBalancerSpec::describe(Fields<LoadBalancerSpec>& f) {
     f.name("LoadBalancerSpec").doc("A load balancer: what it can carry, where it is, and who shares it.");
     f.field("capacity", &LoadBalancerSpec::capacity,
-            "What the balancer can carry, by resource, as network-bandwidth: 1Gi or network-iops: 20k.")
+            "What the balancer can carry, by resource, as network-bandwidth: 1Gi or network-iops: 20k; at least one.")
         .required();
     f.field("gceLoadBalancer", &LoadBalancerSpec::gce_load_balancer, "A balancer in Google Compute Engine.")
         .immutable();
