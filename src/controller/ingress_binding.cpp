@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "balancer/match.h"
 #include "balancer/provision.h"
@@ -250,9 +251,13 @@ std::optional<IngressBinding::Draft> IngressBinding::draft_ingress(const control
 
 std::optional<IngressBinding::Draft> IngressBinding::draft_claim(const control::Key& key, const std::string& name) {
     const auto* claim = claims_.get(name);
-    if (claim == nullptr) return std::nullopt;
+    if (claim == nullptr) {
+        told_.erase(name);
+        return std::nullopt;
+    }
     const bool has = control::has_finalizer(claim->metadata, balancer::claim_in_use_finalizer);
     const bool wanted = in_use(name);
+    if (wanted && !claim->metadata.deletion_timestamp.empty()) tell_deletion_waits(name, *claim);
     if (has == wanted || (wanted && !claim->metadata.deletion_timestamp.empty())) return std::nullopt;
     auto finalizers = claim->metadata.finalizers;
     if (wanted) {
@@ -271,6 +276,21 @@ std::optional<IngressBinding::Draft> IngressBinding::draft_claim(const control::
     json::set_at(draft.request->body, "metadata.resourceVersion", json::Value(claim->metadata.resource_version));
     json::set_at(draft.request->body, "metadata.finalizers", list.empty() ? json::Value(nullptr) : json::Value(list));
     return draft;
+}
+
+// Once: whoever deleted it sees nothing else happen.
+void IngressBinding::tell_deletion_waits(const std::string& name, const resource::LoadBalancerClaim& claim) {
+    if (std::exchange(told_[name], claim.metadata.uid) == claim.metadata.uid) return;
+    constexpr std::size_t shown = 5;
+    const auto& users = users_of_.find(name);
+    std::vector<std::string> names;
+    for (const auto& each : users) {
+        if (names.size() < shown) names.push_back(each.substr(each.find('/') + 1));
+    }
+    context_.events().record(
+        control::reference_to(claims_.kind(), claim.metadata), control::EventType::warning, "DeletionWaits",
+        fmt::format("it goes when no Ingress uses it any more; now {}{}", join(names, ", "),
+                    users.size() > shown ? fmt::format(" and {} more", users.size() - shown) : ""));
 }
 
 void IngressBinding::tell(const Draft& draft, const json::Value& written) {

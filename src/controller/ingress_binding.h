@@ -5,6 +5,7 @@
 // NAMESPACE/NAME".
 #pragma once
 
+#include <map>
 #include <optional>
 #include <set>
 #include <string>
@@ -44,18 +45,20 @@ private:
     void set_status(const resource::Ingress& ingress, const balancer::Binding& binding,
                     resource::IngressStatus& status);
     void tell(const Draft& draft, const json::Value& written);
+    void tell_deletion_waits(const std::string& name, const resource::LoadBalancerClaim& claim);
 
     control::Context& context_;
     BalancerBoard& board_;
     control::View<resource::Ingress>& ingresses_;
     control::View<resource::LoadBalancerClaim>& claims_;
     control::View<resource::LoadBalancer>& balancers_;
-    const control::Index& users_of_;         // claim, "namespace/name" -> Ingresses
-    const control::Index& on_;               // LoadBalancer -> Ingresses whose status names it
-    const control::Index& by_source_;        // source -> Ingresses that name it
-    const control::Index& balancer_source_;  // source -> LoadBalancers
-    const control::Index& bound_to_;         // uid of a claimant -> LoadBalancers
-    std::set<std::string> waiting_;          // Ingresses that ask for a share and have none
+    const control::Index& users_of_;           // claim, "namespace/name" -> Ingresses
+    const control::Index& on_;                 // LoadBalancer -> Ingresses whose status names it
+    const control::Index& by_source_;          // source -> Ingresses that name it
+    const control::Index& balancer_source_;    // source -> LoadBalancers
+    const control::Index& bound_to_;           // uid of a claimant -> LoadBalancers
+    std::set<std::string> waiting_;            // Ingresses that ask for a share and have none
+    std::map<std::string, std::string> told_;  // claims in use whose deletion waits -> uid
     KeyBatch batch_;
 };
 

@@ -75,9 +75,11 @@ TEST_F(ClaimsTest, AnIngressIsCarriedByTheBalancerOfItsClaim) {
     pass(1s);
     EXPECT_EQ(claim("c"), "Bound a");
     EXPECT_EQ(on("web"), "a");
+    EXPECT_THAT(events("DeletionWaits"), ElementsAre("c it goes when no Ingress uses it any more; now web"));
     make_user("late", "c");
     settle();
     EXPECT_THAT(condition(ingresses_path, "late", "Bound"), HasSubstr("ClaimDeleting"));
+    EXPECT_THAT(events("DeletionWaits"), SizeIs(1));
     remove(ingresses_path, "late");
     remove(ingresses_path, "web");
     settle();

@@ -76,5 +76,29 @@ TEST(DescribeBalancer, ShowsWhoSharesItAndWhatItCarries) {
     EXPECT_THAT(text, HasSubstr("Addresses:    192.0.2.1\n"));
 }
 
+TEST(DescribeClaim, SaysWhatItsDeletionWaitsFor) {
+    auto object = claim("Bound");
+    EXPECT_THAT(describe_claim({object}, nullptr, now), Not(HasSubstr("Deleting")));
+    json::set_at(object, "metadata.deletionTimestamp", json::Value("2026-03-01T12:05:00Z"));
+    json::set_at(object, "metadata.finalizers", json::Array{"fairlead.dev/claim-in-use"});
+    BalancerWorld world{object};
+    world.ingresses = {yaml("{metadata: {name: web}, spec: {loadBalancer: {loadBalancerClaim: {claimName: shop}}}}")};
+    EXPECT_THAT(describe_claim(world, nullptr, now),
+                HasSubstr("Deleting:     since 2026-03-01T12:05:00Z (5m ago), waits for Ingresses web\n"));
+    world.ingresses.clear();
+    EXPECT_THAT(describe_claim(world, nullptr, now), HasSubstr("waits for finalizers fairlead.dev/claim-in-use\n"));
+}
+
+TEST(DescribeBalancer, SaysWhatItsDeletionWaitsFor) {
+    auto object = balancer("edge",
+                           "{capacity: {network-bandwidth: 4Gi}, bareMetalLoadBalancer: {type: Haproxy, serviceName: "
+                           "edge}, claimRefs: [{kind: LoadBalancerClaim, namespace: a, name: b, uid: c}]}",
+                           "{phase: Running}");
+    json::set_at(object, "metadata.deletionTimestamp", json::Value("2026-03-01T12:05:00Z"));
+    json::set_at(object, "metadata.finalizers", json::Array{"fairlead.dev/balancer-in-use"});
+    EXPECT_THAT(describe_balancer({object}, nullptr, now),
+                HasSubstr("Deleting:     since 2026-03-01T12:05:00Z (5m ago), waits for claims a/b\n"));
+}
+
 }  // namespace
 }  // namespace fairlead::cli
