@@ -78,6 +78,7 @@ std::string considered_text(const LoadBalancerClaim& claim, const BalancerWorld&
     if (balancers.empty()) return titled_line("Considered", "<none>, there is no LoadBalancer");
     Rows rows = {{"LoadBalancer", "Fits", "Why not"}};
     for (const auto& each : balancers) {
+        if (!claimant.wanted.empty() && each.metadata.name != claimant.wanted) continue;
         const auto at = std::find_if(choice.considered.begin(), choice.considered.end(),
                                      [&](const auto& other) { return other.balancer == each.metadata.name; });
         const bool fits = at == choice.considered.end();
@@ -87,6 +88,10 @@ std::string considered_text(const LoadBalancerClaim& claim, const BalancerWorld&
                         : fits ? "yes"
                                : "no",
                         fits ? (best ? "" : "more would be left over") : printable(at->text)});
+    }
+    if (rows.size() == 1) {
+        return titled_line("Considered",
+                           fmt::format("<none>, there is no LoadBalancer {}", printable(claimant.wanted)));
     }
     return "Considered:\n" + aligned(rows, 2);
 }

@@ -76,6 +76,19 @@ TEST(DescribeBalancer, ShowsWhoSharesItAndWhatItCarries) {
     EXPECT_THAT(text, HasSubstr("Addresses:    192.0.2.1\n"));
 }
 
+TEST(DescribeClaim, ANamedBalancerIsTheOnlyOneConsidered) {
+    auto object = claim("Pending");
+    json::set_at(object, "spec.loadbalancerName", json::Value("full"));
+    BalancerWorld world{object};
+    world.balancers = {balancer("other", "{capacity: {network-bandwidth: 4Gi}}", "{phase: Running}")};
+    EXPECT_THAT(describe_claim(world, nullptr, now),
+                HasSubstr("Considered:   <none>, there is no LoadBalancer full\n"));
+    world.balancers.push_back(balancer("full", "{capacity: {network-bandwidth: 1Gi}}", "{phase: Running}"));
+    const auto text = describe_claim(world, nullptr, now);
+    EXPECT_THAT(text, HasSubstr("network-bandwidth: 2Gi wanted, 1Gi of 1Gi free"));
+    EXPECT_THAT(text, Not(HasSubstr("other")));
+}
+
 TEST(DescribeClaim, SaysWhatItsDeletionWaitsFor) {
     auto object = claim("Bound");
     EXPECT_THAT(describe_claim({object}, nullptr, now), Not(HasSubstr("Deleting")));
