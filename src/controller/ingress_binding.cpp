@@ -40,6 +40,16 @@ resource::Condition condition(std::string type, bool is_true, std::string reason
             of.metadata.generation};
 }
 
+// Whether whoever wrote the Ingress should be told why it waits: what it asks for is not there, and it said something
+// else before. Sums of what does not fit change with every balancer.
+bool is_news(const balancer::Binding& binding, const std::vector<resource::Condition>& before) {
+    const auto& reason = binding.reason;
+    const bool named = reason == "ClaimMissing" || reason == "BalancerMissing" || reason == "WrongScope";
+    if (!named && reason != "NoFit" && reason != "NoBalancers") return false;
+    const auto* was = control::find_condition(before, "Bound");
+    return was == nullptr || was->reason != reason || (named && was->message != binding.message);
+}
+
 }  // namespace
 
 IngressBinding::IngressBinding(control::Context& context, BalancerBoard& board)
@@ -237,6 +247,7 @@ std::optional<IngressBinding::Draft> IngressBinding::draft_ingress(const control
     draft.bound_anew = binding.balancer != nullptr && ingress->status.load_balancer_name != status.load_balancer_name;
     draft.lost = binding.balancer == nullptr && !ingress->status.load_balancer_name.empty();
     draft.message = binding.message;
+    if (is_news(binding, ingress->status.conditions)) draft.waits = binding.reason;
     auto changed = *ingress;
     changed.status = std::move(status);
     auto object = control::changed_object(*ingresses_.stored(name), changed);
@@ -296,6 +307,7 @@ void IngressBinding::tell_deletion_waits(const std::string& name, const resource
 void IngressBinding::tell(const Draft& draft, const json::Value& written) {
     if (draft.bound_anew) context_.events().normal(written, "BalancerBound", draft.message);
     if (draft.lost) context_.events().warning(written, "BalancerLost", draft.message);
+    if (!draft.lost && !draft.waits.empty()) context_.events().warning(written, draft.waits, draft.message);
 }
 
 Result<control::Again> IngressBinding::reconcile(const control::Key& first) {

@@ -30,6 +30,7 @@ private:
         control::Key key;
         std::optional<control::Request> request;
         bool bound_anew = false, lost = false;
+        std::string waits;  // the reason, if it is another than before
         std::string message;
     };
 

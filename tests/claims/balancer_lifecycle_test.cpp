@@ -59,6 +59,8 @@ TEST_F(ClaimsTest, AnIngressIsCarriedByTheBalancerOfItsClaim) {
     make_user("web", "c");
     settle();
     EXPECT_THAT(condition(ingresses_path, "web", "Bound"), HasSubstr("False ClaimMissing"));
+    pass(10s, 1s);
+    EXPECT_THAT(events("ClaimMissing"), ElementsAre("web there is no LoadBalancerClaim c in namespace shop"));
     make_claim("c", "1Mi");
     settle();
     EXPECT_EQ(on("web"), "a");
@@ -139,6 +141,18 @@ TEST_F(ClaimsTest, AnIngressMayNameTheSourceOfABalancer) {
     settle();
     EXPECT_EQ(on("web"), "a");
     EXPECT_THAT(condition(ingresses_path, "inner", "Bound"), HasSubstr("False WrongScope"));
+    EXPECT_THAT(events("WrongScope"), ElementsAre(HasSubstr("inner the Ingress is for the intranet")));
+    make_ingress("lone", R"("loadBalancer":{"bareMetalLoadBalancer":{"type":"Nginx","serviceName":"a"}})");
+    pass(1s);
+    EXPECT_THAT(events("BalancerMissing"),
+                ElementsAre(HasSubstr("lone no LoadBalancer has spec.bareMetalLoadBalancer")));
+    EXPECT_EQ(world
+                  .merge(fmt::format("{}/lone", ingresses_path),
+                         R"({"spec":{"loadBalancer":{"bareMetalLoadBalancer":{"serviceName":"b"}}}})")
+                  .code,
+              200);
+    pass(1s);
+    EXPECT_THAT(events("BalancerMissing"), SizeIs(2)) << "another one is missing now";
     // It wants none any more.
     EXPECT_EQ(world.merge(fmt::format("{}/web", ingresses_path), R"({"spec":{"loadBalancer":null}})").code, 200);
     settle();

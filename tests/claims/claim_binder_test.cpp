@@ -180,6 +180,7 @@ TEST_F(ClaimsTest, AnIngressThatAsksForItselfIsAClaimant) {
     EXPECT_EQ(balancer("in"), "Running: inner");
     pass(6s);
     EXPECT_THAT(condition(ingresses_path, "huge", "Bound"), HasSubstr("False NoFit: none of 2 balancers fits"));
+    EXPECT_THAT(events("NoFit"), ElementsAre(HasSubstr("huge none of 2 balancers fits")));
     // It asks for something else: it is let go, and bound anew.
     EXPECT_EQ(world.merge(fmt::format("{}/web", ingresses_path), R"({"spec":{"networkScope":"intranet"}})").code, 200);
     settle();
