@@ -138,11 +138,25 @@ TEST_F(ClaimsTest, AClaimWhoseBalancerIsGoneIsLost) {
     EXPECT_EQ(world.merge(fmt::format("{}/a", balancers_path), R"({"metadata":{"finalizers":null}})").code, 200);
     pass(1s);
     EXPECT_EQ(claim("web"), "Lost a");
-    EXPECT_THAT(events("Lost"), testing::SizeIs(1));
+    EXPECT_THAT(events("Lost"), ElementsAre("web balancer a does not exist any more. Lost is final: make a new claim "
+                                            "and point Ingresses to it"));
     make_balancer("a", "1Gi");
     report("a");
     pass(2min, 10s);
     EXPECT_EQ(claim("web"), "Lost a") << "another one of that name is another one";
+}
+
+TEST_F(ClaimsTest, AClaimWhoseReferenceIsTakenAwayIsLost) {
+    make_balancer("a", "1Gi");
+    report("a");
+    make_claim("web", "1Gi");
+    settle();
+    ASSERT_EQ(claim("web"), "Bound a");
+    EXPECT_EQ(world.merge(fmt::format("{}/a", balancers_path), R"({"spec":{"claimRefs":null}})").code, 200);
+    pass(1s);
+    EXPECT_EQ(claim("web"), "Lost a");
+    EXPECT_THAT(condition(claims_path, "web", "Bound"),
+                HasSubstr("BalancerGone: balancer a does not have this claim in spec.claimRefs any more."));
 }
 
 TEST_F(ClaimsTest, ABoundClaimDoesNotChangeWhatItAsksFor) {

@@ -150,7 +150,7 @@ class OnThisMachine(Claims, ServerTest):
         self.assertIn("fairlead.dev/balancer-in-use", self.get("lb", "doomed")["metadata"]["finalizers"], "it is in use")
         self.kubectl("patch", "lb", "doomed", "--type=merge", "-p", '{"metadata":{"finalizers":null}}')
         lost = self.claim_is("loser", "Lost")
-        self.assertTrue(self.condition(lost, "Bound").get("message"), lost["status"])
+        self.assertIn("Lost is final", self.condition(lost, "Bound").get("message", ""), lost["status"])
 
     def test_an_ingress_asks_for_resources_itself_and_scopes_do_not_mix(self):
         self.addCleanup(self.remove, "ingress", "asks", "inside")
