@@ -30,6 +30,25 @@ TEST_F(ClaimsTest, ABalancerRunsWhileAnInstanceReports) {
     EXPECT_EQ(balancer("a"), "Pending:") << "its lease is over";
 }
 
+TEST_F(ClaimsTest, ABalancerWhoseAddressNoServerHasSaysSo) {
+    make_balancer("a", "1Gi", R"(,"listen":{"address":"203.0.113.9"})");
+    settle();
+    const auto message = [&] { return get(balancers_path, "a").at("status.message"); };
+    EXPECT_EQ(message(), "waits for the server that has the address 203.0.113.9");
+    pass(11s, 1s);
+    EXPECT_EQ(message(), "no server has the address 203.0.113.9, or the one that has it cannot start a proxy there");
+}
+
+TEST_F(ClaimsTest, InstancesThatAreNotReadyAreNamed) {
+    make_balancer("a", "1Gi");
+    for (const auto* name : {"a-1", "a-2", "a-3", "a-4", "a-5"}) report("a", false, name);
+    settle();
+    const auto message = [&] { return get(balancers_path, "a").at("status.message"); };
+    EXPECT_EQ(message(), "instance a-1: not ready; instance a-2: not ready; instance a-3: not ready and 2 more");
+    pass(11min, 10s);
+    EXPECT_EQ(message(), "instances a-1, a-2, a-3 and 2 more have not reported within their leases");
+}
+
 TEST_F(ClaimsTest, AddressesAreThoseOfReadyInstances) {
     make_balancer("a", "1Gi");
     make_balancer("p", "1Gi", R"(,"haMode":"ActivePassive")");
