@@ -216,9 +216,15 @@ void BalancerRole::leave(const std::string& name, Instance instance) {
     });
 }
 
+// Folders of balancers that are gone go, too; those of balancers that are elsewhere now may be needed again.
 void BalancerRole::forget_ended() {
-    std::erase_if(leaving_, [](const auto& one) {
-        return one.second.wait_for(std::chrono::seconds(0)) == std::future_status::ready;
+    std::erase_if(leaving_, [this](const auto& one) {
+        if (one.second.wait_for(std::chrono::seconds(0)) != std::future_status::ready) return false;
+        std::error_code ignored;  // the next start looks again
+        if (topic_->listed() && !balancers_.contains(one.first)) {
+            std::filesystem::remove_all(directory_of(one.first), ignored);
+        }
+        return true;
     });
 }
 
@@ -230,14 +236,17 @@ std::vector<SampleFamily> BalancerRole::figures() const {
 }
 
 void BalancerRole::end_left_behind(const std::map<std::string, std::string>& wanted) {
-    std::set<std::filesystem::path> ours;
+    std::set<std::filesystem::path> ours, known;
     for (const auto& [name, address] : wanted) ours.insert(directory_of(name));
+    for (const auto& [name, balancer] : balancers_) known.insert(directory_of(name));
     std::error_code error;
     for (std::filesystem::directory_iterator entry(options_.directory, error), end; !error && entry != end;
          entry.increment(error)) {
         if (ours.contains(entry->path())) continue;
         proxy::haproxy::end_left_behind(entry->path() / "haproxy", clock_);
         proxy::nginx::end_left_behind(entry->path() / "nginx-http", clock_);
+        std::error_code ignored;
+        if (!known.contains(entry->path())) std::filesystem::remove_all(entry->path(), ignored);
     }
 }
 

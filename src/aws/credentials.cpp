@@ -2,6 +2,7 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <array>
 #include <cstdlib>
 
@@ -184,7 +185,11 @@ Result<std::optional<Credentials>> CredentialChain::of_secret() const {
     credentials.source = "Secret";
     const bool id = !credentials.keys.access_key_id.empty();
     const bool key = !credentials.keys.secret_access_key.empty();
-    if (!id && !key && (secret.empty() || options_.ambient)) return std::optional<Credentials>();
+    // Who has put anything else there meant keys of his own: those of the server may be of another account.
+    const bool none_meant = std::all_of(secret.begin(), secret.end(), [](const auto& each) {
+        return each.first == "AWS_REGION" || each.first == "aws_region";
+    });
+    if (none_meant && (secret.empty() || options_.ambient)) return std::optional<Credentials>();
     if (!id || !key) {
         return fail(Errc::invalid, options_.secret_field,
                     fmt::format("the Secret has no {}", id ? "AWS_SECRET_ACCESS_KEY" : "AWS_ACCESS_KEY_ID"));

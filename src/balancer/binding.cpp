@@ -32,6 +32,37 @@ bool on_it(const Ingress& ingress, const LoadBalancer& balancer) {
     return ingress.status.load_balancer_name == balancer.metadata.name;
 }
 
+// What a LoadBalancer would have to say, and one that says nearly so.
+std::string missing_text(const resource::IngressLoadBalancer& named, const BindingWorld& world) {
+    const auto almost = [&](const std::string& source) -> std::string {
+        const auto found = world.by_source(source);
+        return found.empty() ? "" : found.front()->metadata.name;
+    };
+    if (named.bare_metal_load_balancer) {
+        const auto& own = *named.bare_metal_load_balancer;
+        const auto* other = own.type == "Nginx" ? "Haproxy" : "Nginx";
+        const auto hint = almost(fmt::format("bareMetal/{}/{}", other, own.service_name));
+        return fmt::format(
+            "no LoadBalancer has spec.bareMetalLoadBalancer {{type: {}, serviceName: {}}}{}", own.type,
+            own.service_name,
+            hint.empty() ? "" : fmt::format("; balancer {} has that serviceName, of type {}", hint, other));
+    }
+    const auto& name = (named.aws_load_balancer ? named.aws_load_balancer : named.gce_load_balancer)->lb_name;
+    const auto* field = named.aws_load_balancer ? "awsLoadBalancer" : "gceLoadBalancer";
+    const auto* other = named.aws_load_balancer ? "gceLoadBalancer" : "awsLoadBalancer";
+    const auto hint = almost(fmt::format("{}/{}", named.aws_load_balancer ? "gce" : "aws", name));
+    return fmt::format("no LoadBalancer has spec.{} {{lbName: {}}}{}", field, name,
+                       hint.empty() ? "" : fmt::format("; balancer {} has that lbName in spec.{}", hint, other));
+}
+
+// What the claim itself says of why it waits.
+std::string pending_text(const resource::LoadBalancerClaim& claim) {
+    const auto& list = claim.status.conditions;
+    const auto at = std::find_if(list.begin(), list.end(), [](const auto& each) { return each.type == "Bound"; });
+    const bool says = at != list.end() && !at->message.empty();
+    return fmt::format("claim {} is not bound yet{}{}", claim.metadata.name, says ? ": " : "", says ? at->message : "");
+}
+
 Binding by_claim(const Ingress& ingress, const BindingWorld& world) {
     const auto& name = ingress.spec.load_balancer->load_balancer_claim->claim_name;
     const auto* claim = world.claim(name);
@@ -40,12 +71,17 @@ Binding by_claim(const Ingress& ingress, const BindingWorld& world) {
                     fmt::format("there is no LoadBalancerClaim {} in namespace {}", name, ingress.metadata.namespace_));
     }
     const auto& status = claim->status;
-    if (status.phase == "Lost") return none("ClaimLost", fmt::format("claim {} has lost its balancer", name));
-    if (status.phase != "Bound") return none("ClaimPending", fmt::format("claim {} is not bound yet", name));
+    if (status.phase == "Lost") {
+        return none("ClaimLost",
+                    fmt::format("claim {} has lost its balancer, which is final: name another claim", name));
+    }
+    if (status.phase != "Bound") return none("ClaimPending", pending_text(*claim));
     const auto* balancer = world.balancer(status.load_balancer_name);
     if (balancer == nullptr || reference_of(*balancer, claim->metadata.uid) == nullptr) {
-        return none("ClaimLost", fmt::format("balancer {} of claim {} is gone, or is no longer the claim's",
-                                             status.load_balancer_name, name));
+        return none("ClaimLost",
+                    fmt::format("balancer {} of claim {} {}", status.load_balancer_name, name,
+                                balancer == nullptr ? "does not exist any more"
+                                                    : "does not have the claim in spec.claimRefs any more"));
     }
     if (!claim->metadata.deletion_timestamp.empty() && !on_it(ingress, *balancer)) {
         return none("ClaimDeleting", fmt::format("claim {} is being deleted", name));
@@ -62,7 +98,7 @@ Binding by_source(const Ingress& ingress, const std::string& source, const Bindi
         return x.creation_timestamp != y.creation_timestamp ? x.creation_timestamp < y.creation_timestamp
                                                             : x.name < y.name;
     });
-    if (at == all.end()) return none("BalancerMissing", fmt::format("there is no LoadBalancer {}", source));
+    if (at == all.end()) return none("BalancerMissing", missing_text(*ingress.spec.load_balancer, world));
     const auto& balancer = **at;
     const auto why = offered(balancer);
     const bool stays = on_it(ingress, balancer);  // in use: it is neither removed nor cleaned under who is on it

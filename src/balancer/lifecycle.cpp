@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "balancer/provision.h"
 #include "base/text.h"
@@ -135,7 +136,7 @@ private:
         // Of what will be there once the references are written.
         const bool released = released_ && !made_.references.empty();
         if (deleting_) {
-            conditions.push_back(condition("Available", false, "Deleting", "it is being deleted", balancer_));
+            conditions.push_back(condition("Available", false, "Deleting", deleting_text(), balancer_));
         } else if (released) {
             conditions.push_back(condition("Available", false, "Released", "its last claimant is gone", balancer_));
         } else if (phase != "Running") {
@@ -154,6 +155,19 @@ private:
                                        : facts_.report.rules_error.empty() ? "rules of its Ingresses are on their way"
                                                                            : facts_.report.rules_error,
                                        balancer_));
+    }
+
+    // As it will be once that is written.
+    [[nodiscard]] std::string deleting_text() const {
+        LoadBalancer then;
+        then.spec.claim_refs = made_.references;
+        then.metadata.finalizers = made_.finalizers;
+        auto whom = holders_text(then);
+        if (used_) {
+            whom += fmt::format("{}Ingress {}, which names it", whom.empty() ? "" : ", ", facts_.named_by.front());
+            if (facts_.named_by.size() > 1) whom += fmt::format(", and {} more such", facts_.named_by.size() - 1);
+        }
+        return whom.empty() ? "it is being deleted" : fmt::format("it is being deleted; waits for {}", whom);
     }
 
     // "LoadBalancerClaim shop/a, LoadBalancerClaim shop/b (still has Ingresses) and 3 more"
@@ -217,6 +231,28 @@ private:
 
 bool removed_with_object(const LoadBalancer& balancer) {
     return is_provisioned(balancer) || balancer.spec.reclaim_policy == "Delete";
+}
+
+std::string holders_text(const LoadBalancer& balancer) {
+    constexpr std::size_t shown = 20;
+    const auto& finalizers = balancer.metadata.finalizers;
+    const auto has = [&](const char* finalizer) {
+        return std::find(finalizers.begin(), finalizers.end(), finalizer) != finalizers.end();
+    };
+    if (!has(in_use_finalizer)) return has(at_provider_finalizer) ? "its removal at the provider" : "";
+    std::vector<std::string> parts;
+    for (const auto& [kind, title] : {std::pair{resource::claim_reference_claim, "claims"},
+                                      std::pair{resource::claim_reference_ingress, "Ingresses"}}) {
+        std::vector<std::string> names;
+        for (const auto& each : balancer.spec.claim_refs) {
+            if (each.kind == kind) names.push_back(fmt::format("{}/{}", each.namespace_, each.name));
+        }
+        const auto all = names.size();
+        if (all > shown) names.resize(shown);
+        const auto rest = all > shown ? fmt::format(" and {} more", all - shown) : "";
+        if (all > 0) parts.push_back(fmt::format("{} {}{}", title, join(names, ", "), rest));
+    }
+    return join(parts, ", ");
 }
 
 Lifecycle decide(const LifecycleFacts& facts) { return Decision(facts).make(); }

@@ -59,4 +59,8 @@ Lifecycle decide(const LifecycleFacts& facts);
 // declared only if its policy says so.
 bool removed_with_object(const resource::LoadBalancer& balancer);
 
+// What a balancer that is being deleted waits for, by its finalizers: "claims shop/a, shop/b", "its removal at the
+// provider"; empty: for nothing of ours.
+std::string holders_text(const resource::LoadBalancer& balancer);
+
 }  // namespace fairlead::balancer

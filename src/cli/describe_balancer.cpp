@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "balancer/lifecycle.h"
 #include "balancer/match.h"
 #include "base/text.h"
 #include "cli/describe.h"
@@ -45,6 +46,17 @@ std::string conditions_text(const std::vector<resource::Condition>& conditions, 
     return "Conditions:\n" + aligned(rows, 2);
 }
 
+// What is deleted and still there waits for somebody: `for_whom`, or whoever has put a finalizer on it.
+std::string deleting_text(const resource::ObjectMeta& metadata, std::string for_whom, WallTime now) {
+    if (metadata.deletion_timestamp.empty()) return {};
+    if (for_whom.empty() && !metadata.finalizers.empty()) {
+        for_whom = "finalizers " + printable(join(metadata.finalizers, ", "));
+    }
+    return titled_line(
+        "Deleting", fmt::format("since {} ({} ago), waits for {}", printable(metadata.deletion_timestamp),
+                                age_since(metadata.deletion_timestamp, now), for_whom.empty() ? "nothing" : for_whom));
+}
+
 std::string head(const json::Value& object, const resource::ObjectMeta& metadata, WallTime now) {
     auto out = titled_line("Name", printable(metadata.name));
     if (!metadata.namespace_.empty()) out += titled_line("Namespace", printable(metadata.namespace_));
@@ -66,6 +78,7 @@ std::string considered_text(const LoadBalancerClaim& claim, const BalancerWorld&
     if (balancers.empty()) return titled_line("Considered", "<none>, there is no LoadBalancer");
     Rows rows = {{"LoadBalancer", "Fits", "Why not"}};
     for (const auto& each : balancers) {
+        if (!claimant.wanted.empty() && each.metadata.name != claimant.wanted) continue;
         const auto at = std::find_if(choice.considered.begin(), choice.considered.end(),
                                      [&](const auto& other) { return other.balancer == each.metadata.name; });
         const bool fits = at == choice.considered.end();
@@ -76,16 +89,20 @@ std::string considered_text(const LoadBalancerClaim& claim, const BalancerWorld&
                                : "no",
                         fits ? (best ? "" : "more would be left over") : printable(at->text)});
     }
+    if (rows.size() == 1) {
+        return titled_line("Considered",
+                           fmt::format("<none>, there is no LoadBalancer {}", printable(claimant.wanted)));
+    }
     return "Considered:\n" + aligned(rows, 2);
 }
 
-std::string users_text(const LoadBalancerClaim& claim, const std::vector<json::Value>& ingresses) {
+std::vector<std::string> users_of(const LoadBalancerClaim& claim, const std::vector<json::Value>& ingresses) {
     std::vector<std::string> names;
     for (const auto& each : ingresses) {
         if (json::string_at(each, "spec.loadBalancer.loadBalancerClaim.claimName") != claim.metadata.name) continue;
         names.push_back(printable(json::string_at(each, "metadata.name")));
     }
-    return names.empty() ? "<none>" : join(names, ", ");
+    return names;
 }
 
 std::string source_text(const LoadBalancer& balancer) {
@@ -187,12 +204,14 @@ std::string describe_claim(const BalancerWorld& world, const json::Value& events
     if (!status.load_balancer_name.empty()) phase += ", balancer " + printable(status.load_balancer_name);
     std::string out = titled_line("Phase", phase);
     out += head(world.object, claim.metadata, now);
+    const auto users = users_of(claim, world.ingresses);
+    out += deleting_text(claim.metadata, users.empty() ? "" : "Ingresses " + join(users, ", "), now);
     out += titled_line("Requests", amounts_text(claim.spec.resources.requests));
     const auto claimant = balancer::claimant_of(claim);
     out += titled_line("Wanted", !claimant.wanted.empty()  ? "balancer " + printable(claimant.wanted)
                                  : claimant.labels.empty() ? std::string("any balancer")
                                                            : "labels " + printable(claimant.labels.text()));
-    out += titled_line("Used by", users_text(claim, world.ingresses));
+    out += titled_line("Used by", users.empty() ? "<none>" : join(users, ", "));
     if (status.phase != "Bound" && status.phase != "Lost") out += considered_text(claim, world);
     out += conditions_text(status.conditions, now);
     return out + events_text(events, now);
@@ -207,6 +226,7 @@ std::string describe_balancer(const BalancerWorld& world, const json::Value& eve
     if (!status.message.empty()) phase += ", " + printable(status.message);
     std::string out = titled_line("Phase", phase);
     out += head(world.object, balancer.metadata, now);
+    out += deleting_text(balancer.metadata, printable(balancer::holders_text(balancer)), now);
     out += titled_line("Source", source_text(balancer));
     std::vector<std::string> addresses;
     for (const auto& point : status.ingress)

@@ -20,6 +20,8 @@ using balancer::Tenant;
 using resource::LoadBalancer;
 
 constexpr std::chrono::seconds usual_lease{15};
+constexpr std::chrono::seconds time_to_register{
+    10};  // that a server has for a new balancer before we say what is wrong
 
 std::chrono::seconds lease_of(const resource::RouterInstance& instance) {
     const auto seconds = instance.status.lease_duration_seconds;
@@ -50,10 +52,50 @@ PlaneReport report_before(const LoadBalancer& balancer) {
     return report;
 }
 
+constexpr std::size_t instances_shown = 3;  // in a message
+
+// "a, b, c and 2 more"
+std::string first_of(std::vector<std::string> texts, std::string_view between) {
+    const auto all = texts.size();
+    if (all > instances_shown) texts.resize(instances_shown);
+    return join(texts, between) + (all > instances_shown ? fmt::format(" and {} more", all - instances_shown) : "");
+}
+
+bool is_new(const LoadBalancer& balancer, WallTime now) {
+    const auto made = from_rfc3339(balancer.metadata.creation_timestamp);
+    return made && now < *made + time_to_register;
+}
+
+// Why no instance has ever been there.
+std::string nobody_text(const LoadBalancer& balancer, WallTime now) {
+    const auto& name = balancer.metadata.name;
+    if (!balancer.spec.listen || balancer.spec.listen->address.empty()) {
+        return fmt::format(
+            "no instance has registered: run fairlead router --loadbalancer {}, or set spec.listen.address", name);
+    }
+    const auto& address = balancer.spec.listen->address;
+    if (is_new(balancer, now)) return fmt::format("waits for the server that has the address {}", address);
+    return fmt::format("no server has the address {}, or the one that has it cannot start a proxy there", address);
+}
+
+std::string unheard_text(const control::Index::Names& names) {
+    const auto who = first_of({names.begin(), names.end()}, ", ");
+    return names.size() == 1 ? fmt::format("instance {} has not reported within its lease", who)
+                             : fmt::format("instances {} have not reported within their leases", who);
+}
+
+std::string not_ready_text(const std::vector<const resource::RouterInstance*>& instances) {
+    std::vector<std::string> texts;
+    for (const auto* each : instances) {
+        const auto& message = each->status.message;
+        texts.push_back(fmt::format("instance {}: {}", each->metadata.name, message.empty() ? "not ready" : message));
+    }
+    return first_of(std::move(texts), "; ");
+}
+
 }  // namespace
 
 bool BalancerLifecycle::is_gone(const resource::ClaimReference& reference, const LoadBalancer& balancer) const {
-    if (reference.uid.empty()) return false;  // an administrator keeps the room for somebody
     const auto key = fmt::format("{}/{}", reference.namespace_, reference.name);
     if (reference.kind == resource::claim_reference_ingress) {
         const auto* ingress = ingresses_.get(key);
@@ -139,6 +181,11 @@ std::optional<std::chrono::nanoseconds> BalancerLifecycle::next_look(const std::
         const auto due = (now < ends ? ends : ends + options_.forget_after) - now;
         if (!next || due < *next) next = due;
     }
+    // What is said of a new balancer that nobody serves changes then.
+    const auto* object = balancers_.get(balancer);
+    if (!next && object != nullptr && !balancer::is_cloud(*object) && is_new(*object, context_.clock().now())) {
+        next = time_to_register;
+    }
     return next;
 }
 
@@ -188,15 +235,9 @@ PlaneReport BalancerLifecycle::report_of_instances(const LoadBalancer& balancer)
     const auto before = report_before(balancer).addresses;
     if (ready.empty()) {
         report.programmed = false;
-        report.message =
-            known.empty() ? fmt::format(
-                                "no instance has registered: run fairlead router --loadbalancer {}, "
-                                "or set spec.listen.address",
-                                name)
-            : instances.empty() ? std::string("no instance has reported within its lease")
-            : instances.front()->status.message.empty()
-                ? std::string("no instance is ready")
-                : fmt::format("instance {}: {}", instances.front()->metadata.name, instances.front()->status.message);
+        report.message = known.empty()       ? nobody_text(balancer, context_.clock().now())
+                         : instances.empty() ? unheard_text(instances_of_.find(name))
+                                             : not_ready_text(instances);
         // Names keep leading to where they led: there is nothing better to say.
         std::copy_if(before.begin(), before.end(), std::back_inserter(report.addresses),
                      [&](const auto& each) { return std::find(known.begin(), known.end(), each) != known.end(); });

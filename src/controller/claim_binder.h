@@ -84,7 +84,7 @@ private:
     // claim_placing.cpp: who gets what, and the writes that follow
     void consider(const std::string& key, Turn& turn);
     void consider_claim(const std::string& key, Note& note, Turn& turn);
-    Result<bool> is_lost(const resource::LoadBalancerClaim& claim);
+    Result<std::string> why_lost(const resource::LoadBalancerClaim& claim);  // empty: it is not
     void place(const std::string& key, Note& note, const balancer::Claimant& claimant, Turn& turn);
     struct Tied {
         bool tied = false, creation = false;

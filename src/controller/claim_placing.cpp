@@ -51,11 +51,11 @@ void ClaimBinder::consider_claim(const std::string& key, Note& note, Turn& turn)
     const auto& status = claim->status;
     if (status.phase == "Bound") {
         if (std::find(bound.begin(), bound.end(), status.load_balancer_name) != bound.end()) return;
-        const auto lost = is_lost(*claim);
+        const auto lost = why_lost(*claim);
         if (!lost) return look_later(key, options_.backoff.delay(++note.failures, context_.random()));
-        if (!*lost) return look_later(key, caught_up_in);
-        const auto message =
-            fmt::format("balancer {} is gone, or is no longer this claim's", status.load_balancer_name);
+        if (lost->empty()) return look_later(key, caught_up_in);
+        const auto message = fmt::format("balancer {} {}. Lost is final: make a new claim and point Ingresses to it",
+                                         status.load_balancer_name, *lost);
         context_.events().record(control::reference_to(claims_.kind(), claim->metadata), control::EventType::warning,
                                  "Lost", message);
         return say(name, "Lost", status.load_balancer_name, "BalancerGone", message, turn);
@@ -66,12 +66,13 @@ void ClaimBinder::consider_claim(const std::string& key, Note& note, Turn& turn)
 }
 
 // It cannot be taken back, so the newest state is asked.
-Result<bool> ClaimBinder::is_lost(const resource::LoadBalancerClaim& claim) {
+Result<std::string> ClaimBinder::why_lost(const resource::LoadBalancerClaim& claim) {
     const auto newest = control::decoded<resource::LoadBalancer>(
         context_.client().get(control::object_id(balancers_.kind(), claim.status.load_balancer_name)));
-    if (!newest && newest.error().code == Errc::not_found) return true;
+    if (!newest && newest.error().code == Errc::not_found) return "does not exist any more";
     if (!newest) return fail(newest.error());
-    return balancer::reference_of(*newest, claim.metadata.uid) == nullptr;
+    const bool bound = balancer::reference_of(*newest, claim.metadata.uid) != nullptr;
+    return bound ? "" : "does not have this claim in spec.claimRefs any more";
 }
 
 // A write whose outcome is unknown may yet turn out to have happened, until something else has happened to that

@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "balancer/match.h"
 #include "balancer/provision.h"
@@ -39,6 +40,16 @@ resource::Condition condition(std::string type, bool is_true, std::string reason
                               const resource::Ingress& of) {
     return {std::move(type),       is_true ? "True" : "False", std::move(reason), std::move(message), "",
             of.metadata.generation};
+}
+
+// Whether whoever wrote the Ingress should be told why it waits: what it asks for is not there, and it said something
+// else before. Sums of what does not fit change with every balancer.
+bool is_news(const balancer::Binding& binding, const std::vector<resource::Condition>& before) {
+    const auto& reason = binding.reason;
+    const bool named = reason == "ClaimMissing" || reason == "BalancerMissing" || reason == "WrongScope";
+    if (!named && reason != "NoFit" && reason != "NoBalancers") return false;
+    const auto* was = control::find_condition(before, "Bound");
+    return was == nullptr || was->reason != reason || (named && was->message != binding.message);
 }
 
 }  // namespace
@@ -243,6 +254,7 @@ std::optional<IngressBinding::Draft> IngressBinding::draft_ingress(const control
     draft.bound_anew = binding.balancer != nullptr && ingress->status.load_balancer_name != status.load_balancer_name;
     draft.lost = binding.balancer == nullptr && !ingress->status.load_balancer_name.empty();
     draft.message = binding.message;
+    if (is_news(binding, ingress->status.conditions)) draft.waits = binding.reason;
     auto changed = *ingress;
     changed.status = std::move(status);
     auto object = control::changed_object(*ingresses_.stored(name), changed);
@@ -257,9 +269,13 @@ std::optional<IngressBinding::Draft> IngressBinding::draft_ingress(const control
 
 std::optional<IngressBinding::Draft> IngressBinding::draft_claim(const control::Key& key, const std::string& name) {
     const auto* claim = claims_.get(name);
-    if (claim == nullptr) return std::nullopt;
+    if (claim == nullptr) {
+        told_.erase(name);
+        return std::nullopt;
+    }
     const bool has = control::has_finalizer(claim->metadata, balancer::claim_in_use_finalizer);
     const bool wanted = in_use(name);
+    if (wanted && !claim->metadata.deletion_timestamp.empty()) tell_deletion_waits(name, *claim);
     if (has == wanted || (wanted && !claim->metadata.deletion_timestamp.empty())) return std::nullopt;
     auto finalizers = claim->metadata.finalizers;
     if (wanted) {
@@ -280,9 +296,25 @@ std::optional<IngressBinding::Draft> IngressBinding::draft_claim(const control::
     return draft;
 }
 
+// Once: whoever deleted it sees nothing else happen.
+void IngressBinding::tell_deletion_waits(const std::string& name, const resource::LoadBalancerClaim& claim) {
+    if (std::exchange(told_[name], claim.metadata.uid) == claim.metadata.uid) return;
+    constexpr std::size_t shown = 5;
+    const auto& users = users_of_.find(name);
+    std::vector<std::string> names;
+    for (const auto& each : users) {
+        if (names.size() < shown) names.push_back(each.substr(each.find('/') + 1));
+    }
+    context_.events().record(
+        control::reference_to(claims_.kind(), claim.metadata), control::EventType::warning, "DeletionWaits",
+        fmt::format("it goes when no Ingress uses it any more; now {}{}", join(names, ", "),
+                    users.size() > shown ? fmt::format(" and {} more", users.size() - shown) : ""));
+}
+
 void IngressBinding::tell(const Draft& draft, const json::Value& written) {
     if (draft.bound_anew) context_.events().normal(written, "BalancerBound", draft.message);
     if (draft.lost) context_.events().warning(written, "BalancerLost", draft.message);
+    if (!draft.lost && !draft.waits.empty()) context_.events().warning(written, draft.waits, draft.message);
 }
 
 Result<control::Again> IngressBinding::reconcile(const control::Key& first) {

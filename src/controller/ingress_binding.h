@@ -31,6 +31,7 @@ private:
         control::Key key;
         std::optional<control::Request> request;
         bool bound_anew = false, lost = false;
+        std::string waits;  // the reason, if it is another than before
         std::string message;
     };
 
@@ -46,6 +47,7 @@ private:
     void set_status(const resource::Ingress& ingress, const balancer::Binding& binding,
                     resource::IngressStatus& status);
     void tell(const Draft& draft, const json::Value& written);
+    void tell_deletion_waits(const std::string& name, const resource::LoadBalancerClaim& claim);
 
     control::Context& context_;
     BalancerBoard& board_;
@@ -64,6 +66,7 @@ private:
         std::optional<balancer::Waiting> waiting;
     };
     std::map<std::string, Explained> explained_;
+    std::map<std::string, std::string> told_;  // claims in use whose deletion waits -> uid
     KeyBatch batch_;
 };
 

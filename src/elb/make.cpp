@@ -2,9 +2,11 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <array>
 #include <mutex>
 
 #include "base/metrics.h"
+#include "base/text.h"
 #include "elb/elb.h"
 #include "net/client.h"
 
@@ -72,6 +74,25 @@ std::string endpoint_of(const std::string& region) {
                        region.starts_with("cn-") ? ".cn" : "");
 }
 
+// A misspelt key must not make us act for whoever the server's own credentials are of.
+Result<void> check_secret(const std::map<std::string, std::string>& secret) {
+    constexpr std::array<std::string_view, 3> names = {"AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY",
+                                                       "AWS_SESSION_TOKEN"};
+    std::size_t needed = 0;
+    for (const auto& [name, value] : secret) {
+        const auto at =
+            std::find_if(names.begin(), names.end(), [&](auto each) { return name == each || name == lower(each); });
+        if (at == names.end()) {
+            return fail(Errc::invalid, "secret",
+                        fmt::format("{} is not known: the keys are {}, {} and, if need be, {}", name, names[0],
+                                    names[1], names[2]));
+        }
+        if (at != names.end() - 1 && !trim(value).empty()) ++needed;
+    }
+    if (secret.empty() || needed >= 2) return {};
+    return fail(Errc::invalid, "secret", fmt::format("{} and {} are needed", names[0], names[1]));
+}
+
 Result<void> check(const balancer::ProviderSettings& settings) {
     const auto& installation = settings.installation;
     const auto plain = [](char c) {
@@ -97,7 +118,7 @@ Result<void> check(const balancer::ProviderSettings& settings) {
         return fail(Errc::invalid, "timeout", fmt::format("{} ms is less than 100", settings.timeout.count()));
     const auto parameters = balancer_settings(settings.parameters, {});
     if (!parameters) return fail(parameters.error());
-    return {};
+    return check_secret(settings.secret);
 }
 
 std::string_view result_text(const aws::CallError* error) {

@@ -1,7 +1,61 @@
 // ObjectMeta and its companions, described, with the documentation texts of Kubernetes in short. Pure.
 #include "resource/meta.h"
 
+#include <fmt/core.h>
+
+#include "resource/names.h"
+#include "resource/selector.h"
+
 namespace fairlead::resource {
+
+namespace {
+
+json::Value shown(std::string_view text) { return json::Value(json::String(text.data(), text.size())); }
+
+void check_expression(const LabelSelectorRequirement& expression, const std::string& path, Violations& violations) {
+    const auto field = [&](std::string_view member) { return fmt::format("{}.{}", path, member); };
+    if (const auto broken = broken_qualified_name_rule(expression.key)) {
+        violations.invalid(field("key"), shown(expression.key), *broken);
+    }
+    if (expression.op == "In" || expression.op == "NotIn") {
+        if (expression.values.empty()) {
+            violations.required(field("values"), "must be specified when `operator` is 'In' or 'NotIn'");
+        }
+    } else if ((expression.op == "Exists" || expression.op == "DoesNotExist") && !expression.values.empty()) {
+        violations.forbidden(field("values"), "may not be specified when `operator` is 'Exists' or 'DoesNotExist'");
+    }
+    for (std::size_t i = 0; i < expression.values.size(); ++i) {
+        if (const auto broken = broken_label_value_rule(expression.values[i])) {
+            violations.invalid(fmt::format("{}[{}]", field("values"), i), shown(expression.values[i]), *broken);
+        }
+    }
+}
+
+// What cannot be read would match nobody: the mistake is told to whoever makes it, in the words of Kubernetes. What is
+// stored already may stay, so that the rest of the object can be changed. An unknown operator is the schema's.
+void check_selector(const json::Object& written, const json::Object* old, Violations& violations) {
+    const auto selector = decode<LabelSelector>(json::Value(written));
+    if (!selector) return;
+    if (const auto before = old != nullptr ? decode<LabelSelector>(json::Value(*old)) : fail(Errc::not_found, "");
+        before && *before == *selector) {
+        return;
+    }
+    const auto whole = Selector::from(*selector);
+    if (whole) return;
+    if (whole.error().code == Errc::too_large) return violations.invalid("", written, whole.error().message);
+    for (const auto& [key, value] : selector->match_labels) {
+        if (const auto broken = broken_qualified_name_rule(key)) {
+            violations.invalid("matchLabels", shown(key), *broken);
+        } else if (const auto bad = broken_label_value_rule(value)) {
+            violations.invalid(fmt::format("matchLabels[{}]", key), shown(value), *bad);
+        }
+    }
+    for (std::size_t i = 0; i < selector->match_expressions.size(); ++i) {
+        check_expression(selector->match_expressions[i], fmt::format("matchExpressions[{}]", i), violations);
+    }
+}
+
+}  // namespace
 
 void OwnerReference::describe(Fields<OwnerReference>& f) {
     f.name("OwnerReference").doc("An object that this object depends on; when its last owner goes, this object goes.");
@@ -71,6 +125,7 @@ void LabelSelector::describe(Fields<LabelSelector>& f) {
     f.name("LabelSelector").doc("A query over labels. All conditions must hold; an empty selector matches everything.");
     f.field("matchLabels", &LabelSelector::match_labels, "Labels that must have exactly these values.");
     f.field("matchExpressions", &LabelSelector::match_expressions, "Further conditions on labels.");
+    f.rule(check_selector);
 }
 
 }  // namespace fairlead::resource

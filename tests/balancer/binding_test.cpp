@@ -33,6 +33,11 @@ struct Scene {
         balancers[1].spec.claim_refs = {reference("web", {{"bw", amount}}, "Ingress")};
     }
     [[nodiscard]] std::string result() const {
+        const auto binding = decided();
+        return fmt::format("{} {}", binding.balancer == nullptr ? "-" : binding.balancer->metadata.name,
+                           binding.reason);
+    }
+    [[nodiscard]] Binding decided() const {
         BindingWorld world;
         world.claim = [&](const std::string& name) { return claim && name == "c" ? &*claim : nullptr; };
         const auto pick = [&](const auto& fits) {
@@ -52,9 +57,7 @@ struct Scene {
         world.by_claimant = [&](const std::string& uid) {
             return pick([&](const auto& each) { return reference_of(each, uid) != nullptr; });
         };
-        const auto binding = balancer_of(ingress, world);
-        return fmt::format("{} {}", binding.balancer == nullptr ? "-" : binding.balancer->metadata.name,
-                           binding.reason);
+        return balancer_of(ingress, world);
     }
 };
 
@@ -209,6 +212,79 @@ INSTANTIATE_TEST_SUITE_P(
                                 },
                                 "- Deleting"},
                     BindingCase{"NotOurs", [](auto&) {}, "- "}),
+    [](const auto& each) { return each.param.name; });
+
+class WaitingIngress : public testing::TestWithParam<BindingCase> {};
+
+TEST_P(WaitingIngress, SaysWhatIsMissing) {
+    Scene scene;
+    GetParam().change(scene);
+    EXPECT_EQ(scene.decided().message, GetParam().expected);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    All, WaitingIngress,
+    testing::Values(
+        BindingCase{"ClaimPending",
+                    [](auto& s) {
+                        s.use_claim();
+                        s.claim->status.phase = "Pending";
+                    },
+                    "claim c is not bound yet"},
+        BindingCase{
+            "ClaimPendingThatSaysWhy",
+            [](auto& s) {
+                s.use_claim();
+                s.claim->status.phase = "Pending";
+                s.claim->status.conditions = {{"Bound", "False", "NoBalancers", "there is no LoadBalancer", "", 1}};
+            },
+            "claim c is not bound yet: there is no LoadBalancer"},
+        BindingCase{"ClaimLost",
+                    [](auto& s) {
+                        s.use_claim();
+                        s.claim->status.phase = "Lost";
+                    },
+                    "claim c has lost its balancer, which is final: name another claim"},
+        BindingCase{"BalancerOfTheClaimIsGone",
+                    [](auto& s) {
+                        s.use_claim();
+                        s.balancers.erase(s.balancers.begin());
+                    },
+                    "balancer a of claim c does not exist any more"},
+        BindingCase{"BalancerOfTheClaimHasNoReference",
+                    [](auto& s) {
+                        s.use_claim();
+                        s.balancers[0].spec.claim_refs.clear();
+                    },
+                    "balancer a of claim c does not have the claim in spec.claimRefs any more"},
+        BindingCase{"SourceMissing",
+                    [](auto& s) {
+                        s.use_source();
+                        s.balancers.pop_back();
+                    },
+                    "no LoadBalancer has spec.bareMetalLoadBalancer {type: Haproxy, serviceName: b}"},
+        BindingCase{"SourceOfTheOtherType",
+                    [](auto& s) {
+                        s.use_source();
+                        s.balancers[1].spec.bare_metal_load_balancer = {"Nginx", "b"};
+                    },
+                    "no LoadBalancer has spec.bareMetalLoadBalancer {type: Haproxy, serviceName: b}; balancer b has "
+                    "that serviceName, of type Nginx"},
+        BindingCase{"CloudMissing",
+                    [](auto& s) {
+                        s.ingress.spec.load_balancer.emplace();
+                        s.ingress.spec.load_balancer->aws_load_balancer = {"x"};
+                    },
+                    "no LoadBalancer has spec.awsLoadBalancer {lbName: x}"},
+        BindingCase{"CloudOfAnother",
+                    [](auto& s) {
+                        s.ingress.spec.load_balancer.emplace();
+                        s.ingress.spec.load_balancer->aws_load_balancer = {"x"};
+                        s.balancers[0].spec.bare_metal_load_balancer.reset();
+                        s.balancers[0].spec.gce_load_balancer = {"x"};
+                    },
+                    "no LoadBalancer has spec.awsLoadBalancer {lbName: x}; balancer a has that lbName in "
+                    "spec.gceLoadBalancer"}),
     [](const auto& each) { return each.param.name; });
 
 }  // namespace

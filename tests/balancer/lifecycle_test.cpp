@@ -189,6 +189,50 @@ TEST(Lifecycle, IsNotReleasedWhileAnIngressNamesIt) {
     }
 }
 
+struct HeldCase {
+    std::string name;
+    std::vector<Tenant> tenants;
+    std::function<void(resource::LoadBalancer&, PlaneReport&)> change;
+    std::string expected;
+};
+class HeldBalancer : public testing::TestWithParam<HeldCase> {};
+
+TEST_P(HeldBalancer, SaysWhatItsDeletionWaitsFor) {
+    auto balancer = make_balancer("b", {{"bw", "99"}});
+    balancer.spec.reclaim_policy = "Delete";
+    for (std::size_t i = 0; i < GetParam().tenants.size(); ++i) {
+        balancer.spec.claim_refs.push_back(reference(fmt::format("c{}", i), {{"bw", "1"}}));
+    }
+    PlaneReport report;
+    report.plane = Plane::running;
+    GetParam().change(balancer, report);
+    const auto made = decide({balancer, GetParam().tenants, report, 0});
+    EXPECT_EQ(made.status.conditions.front().message, GetParam().expected);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    All, HeldBalancer,
+    testing::Values(
+        HeldCase{"AClaim", {present}, deleting, "it is being deleted; waits for claims shop/c0"},
+        HeldCase{"WhoIsStillThere", {gone, present}, deleting, "it is being deleted; waits for claims shop/c1"},
+        HeldCase{"ClaimsAndIngresses",
+                 {present, present, present},
+                 [](auto& b, auto& r) {
+                     deleting(b, r);
+                     b.spec.claim_refs[1].kind = "Ingress";
+                 },
+                 "it is being deleted; waits for claims shop/c0, shop/c2, Ingresses shop/c1"},
+        HeldCase{"TheCloud", {}, deleting_cloud, "it is being deleted; waits for its removal at the provider"},
+        HeldCase{"Nobody", {}, deleting, "it is being deleted"}),
+    [](const auto& each) { return each.param.name; });
+
+TEST(Lifecycle, ManyHoldersAreCounted) {
+    auto balancer = make_balancer("b", {});
+    balancer.metadata.finalizers = {in_use_finalizer};
+    for (int i = 0; i < 25; ++i) balancer.spec.claim_refs.push_back(reference(fmt::format("c{}", i), {}));
+    EXPECT_THAT(holders_text(balancer), testing::EndsWith("shop/c19 and 5 more"));
+}
+
 TEST(Lifecycle, AddressesAreIpsOrNames) {
     const auto balancer = make_balancer("b", {});
     PlaneReport report;

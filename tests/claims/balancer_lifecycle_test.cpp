@@ -30,6 +30,25 @@ TEST_F(ClaimsTest, ABalancerRunsWhileAnInstanceReports) {
     EXPECT_EQ(balancer("a"), "Pending:") << "its lease is over";
 }
 
+TEST_F(ClaimsTest, ABalancerWhoseAddressNoServerHasSaysSo) {
+    make_balancer("a", "1Gi", R"(,"listen":{"address":"203.0.113.9"})");
+    settle();
+    const auto message = [&] { return get(balancers_path, "a").at("status.message"); };
+    EXPECT_EQ(message(), "waits for the server that has the address 203.0.113.9");
+    pass(11s, 1s);
+    EXPECT_EQ(message(), "no server has the address 203.0.113.9, or the one that has it cannot start a proxy there");
+}
+
+TEST_F(ClaimsTest, InstancesThatAreNotReadyAreNamed) {
+    make_balancer("a", "1Gi");
+    for (const auto* name : {"a-1", "a-2", "a-3", "a-4", "a-5"}) report("a", false, name);
+    settle();
+    const auto message = [&] { return get(balancers_path, "a").at("status.message"); };
+    EXPECT_EQ(message(), "instance a-1: not ready; instance a-2: not ready; instance a-3: not ready and 2 more");
+    pass(11min, 10s);
+    EXPECT_EQ(message(), "instances a-1, a-2, a-3 and 2 more have not reported within their leases");
+}
+
 TEST_F(ClaimsTest, AddressesAreThoseOfReadyInstances) {
     make_balancer("a", "1Gi");
     make_balancer("p", "1Gi", R"(,"haMode":"ActivePassive")");
@@ -59,6 +78,8 @@ TEST_F(ClaimsTest, AnIngressIsCarriedByTheBalancerOfItsClaim) {
     make_user("web", "c");
     settle();
     EXPECT_THAT(condition(ingresses_path, "web", "Bound"), HasSubstr("False ClaimMissing"));
+    pass(10s, 1s);
+    EXPECT_THAT(events("ClaimMissing"), ElementsAre("web there is no LoadBalancerClaim c in namespace shop"));
     make_claim("c", "1Mi");
     settle();
     EXPECT_EQ(on("web"), "a");
@@ -75,9 +96,11 @@ TEST_F(ClaimsTest, AnIngressIsCarriedByTheBalancerOfItsClaim) {
     pass(1s);
     EXPECT_EQ(claim("c"), "Bound a");
     EXPECT_EQ(on("web"), "a");
+    EXPECT_THAT(events("DeletionWaits"), ElementsAre("c it goes when no Ingress uses it any more; now web"));
     make_user("late", "c");
     settle();
     EXPECT_THAT(condition(ingresses_path, "late", "Bound"), HasSubstr("ClaimDeleting"));
+    EXPECT_THAT(events("DeletionWaits"), SizeIs(1));
     remove(ingresses_path, "late");
     remove(ingresses_path, "web");
     settle();
@@ -137,6 +160,18 @@ TEST_F(ClaimsTest, AnIngressMayNameTheSourceOfABalancer) {
     settle();
     EXPECT_EQ(on("web"), "a");
     EXPECT_THAT(condition(ingresses_path, "inner", "Bound"), HasSubstr("False WrongScope"));
+    EXPECT_THAT(events("WrongScope"), ElementsAre(HasSubstr("inner the Ingress is for the intranet")));
+    make_ingress("lone", R"("loadBalancer":{"bareMetalLoadBalancer":{"type":"Nginx","serviceName":"a"}})");
+    pass(1s);
+    EXPECT_THAT(events("BalancerMissing"),
+                ElementsAre(HasSubstr("lone no LoadBalancer has spec.bareMetalLoadBalancer")));
+    EXPECT_EQ(world
+                  .merge(fmt::format("{}/lone", ingresses_path),
+                         R"({"spec":{"loadBalancer":{"bareMetalLoadBalancer":{"serviceName":"b"}}}})")
+                  .code,
+              200);
+    pass(1s);
+    EXPECT_THAT(events("BalancerMissing"), SizeIs(2)) << "another one is missing now";
     // It wants none any more.
     EXPECT_EQ(world.merge(fmt::format("{}/web", ingresses_path), R"({"spec":{"loadBalancer":null}})").code, 200);
     settle();
@@ -161,6 +196,7 @@ TEST_F(ClaimsTest, WhoNamesABalancerItselfKeepsItWhenItsClaimsGo) {
     remove(balancers_path, "a");
     pass(3s);
     EXPECT_EQ(on("web"), "a");
+    EXPECT_THAT(condition(balancers_path, "a", "Available"), HasSubstr("Ingress shop/web, which names it"));
     remove(ingresses_path, "web");
     pass(1s);
     report("a");

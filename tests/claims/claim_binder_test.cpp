@@ -138,11 +138,25 @@ TEST_F(ClaimsTest, AClaimWhoseBalancerIsGoneIsLost) {
     EXPECT_EQ(world.merge(fmt::format("{}/a", balancers_path), R"({"metadata":{"finalizers":null}})").code, 200);
     pass(1s);
     EXPECT_EQ(claim("web"), "Lost a");
-    EXPECT_THAT(events("Lost"), testing::SizeIs(1));
+    EXPECT_THAT(events("Lost"), ElementsAre("web balancer a does not exist any more. Lost is final: make a new claim "
+                                            "and point Ingresses to it"));
     make_balancer("a", "1Gi");
     report("a");
     pass(2min, 10s);
     EXPECT_EQ(claim("web"), "Lost a") << "another one of that name is another one";
+}
+
+TEST_F(ClaimsTest, AClaimWhoseReferenceIsTakenAwayIsLost) {
+    make_balancer("a", "1Gi");
+    report("a");
+    make_claim("web", "1Gi");
+    settle();
+    ASSERT_EQ(claim("web"), "Bound a");
+    EXPECT_EQ(world.merge(fmt::format("{}/a", balancers_path), R"({"spec":{"claimRefs":null}})").code, 200);
+    pass(1s);
+    EXPECT_EQ(claim("web"), "Lost a");
+    EXPECT_THAT(condition(claims_path, "web", "Bound"),
+                HasSubstr("BalancerGone: balancer a does not have this claim in spec.claimRefs any more."));
 }
 
 TEST_F(ClaimsTest, ABoundClaimDoesNotChangeWhatItAsksFor) {
@@ -154,6 +168,7 @@ TEST_F(ClaimsTest, ABoundClaimDoesNotChangeWhatItAsksFor) {
     const auto answer = world.merge(path, R"({"spec":{"resources":{"requests":{"network-bandwidth":"2Mi"}}}})");
     EXPECT_EQ(answer.code, 422);
     EXPECT_THAT(answer.body, HasSubstr("the claim is bound to a"));
+    EXPECT_EQ(world.merge(path, R"({"spec":{"resources":{"requests":{"network-bandwidth":"1024Ki"}}}})").code, 200);
     EXPECT_EQ(world.merge(path, R"({"spec":{"selector":{"matchLabels":{"a":"b"}}}})").code, 422);
     EXPECT_EQ(world.merge(path, R"({"spec":{"loadbalancerName":"b"}})").code, 422);
     EXPECT_EQ(world.merge(path, R"({"spec":{"loadbalancerName":"a"}})").code, 200);
@@ -179,6 +194,7 @@ TEST_F(ClaimsTest, AnIngressThatAsksForItselfIsAClaimant) {
     EXPECT_EQ(balancer("in"), "Running: inner");
     pass(6s);
     EXPECT_THAT(condition(ingresses_path, "huge", "Bound"), HasSubstr("False NoFit: none of 2 balancers fits"));
+    EXPECT_THAT(events("NoFit"), ElementsAre(HasSubstr("huge none of 2 balancers fits")));
     // It asks for something else: it is let go, and bound anew.
     EXPECT_EQ(world.merge(fmt::format("{}/web", ingresses_path), R"({"spec":{"networkScope":"intranet"}})").code, 200);
     settle();

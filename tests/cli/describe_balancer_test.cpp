@@ -76,5 +76,42 @@ TEST(DescribeBalancer, ShowsWhoSharesItAndWhatItCarries) {
     EXPECT_THAT(text, HasSubstr("Addresses:    192.0.2.1\n"));
 }
 
+TEST(DescribeClaim, ANamedBalancerIsTheOnlyOneConsidered) {
+    auto object = claim("Pending");
+    json::set_at(object, "spec.loadbalancerName", json::Value("full"));
+    BalancerWorld world{object};
+    world.balancers = {balancer("other", "{capacity: {network-bandwidth: 4Gi}}", "{phase: Running}")};
+    EXPECT_THAT(describe_claim(world, nullptr, now),
+                HasSubstr("Considered:   <none>, there is no LoadBalancer full\n"));
+    world.balancers.push_back(balancer("full", "{capacity: {network-bandwidth: 1Gi}}", "{phase: Running}"));
+    const auto text = describe_claim(world, nullptr, now);
+    EXPECT_THAT(text, HasSubstr("network-bandwidth: 2Gi wanted, 1Gi of 1Gi free"));
+    EXPECT_THAT(text, Not(HasSubstr("other")));
+}
+
+TEST(DescribeClaim, SaysWhatItsDeletionWaitsFor) {
+    auto object = claim("Bound");
+    EXPECT_THAT(describe_claim({object}, nullptr, now), Not(HasSubstr("Deleting")));
+    json::set_at(object, "metadata.deletionTimestamp", json::Value("2026-03-01T12:05:00Z"));
+    json::set_at(object, "metadata.finalizers", json::Array{"fairlead.dev/claim-in-use"});
+    BalancerWorld world{object};
+    world.ingresses = {yaml("{metadata: {name: web}, spec: {loadBalancer: {loadBalancerClaim: {claimName: shop}}}}")};
+    EXPECT_THAT(describe_claim(world, nullptr, now),
+                HasSubstr("Deleting:     since 2026-03-01T12:05:00Z (5m ago), waits for Ingresses web\n"));
+    world.ingresses.clear();
+    EXPECT_THAT(describe_claim(world, nullptr, now), HasSubstr("waits for finalizers fairlead.dev/claim-in-use\n"));
+}
+
+TEST(DescribeBalancer, SaysWhatItsDeletionWaitsFor) {
+    auto object = balancer("edge",
+                           "{capacity: {network-bandwidth: 4Gi}, bareMetalLoadBalancer: {type: Haproxy, serviceName: "
+                           "edge}, claimRefs: [{kind: LoadBalancerClaim, namespace: a, name: b, uid: c}]}",
+                           "{phase: Running}");
+    json::set_at(object, "metadata.deletionTimestamp", json::Value("2026-03-01T12:05:00Z"));
+    json::set_at(object, "metadata.finalizers", json::Array{"fairlead.dev/balancer-in-use"});
+    EXPECT_THAT(describe_balancer({object}, nullptr, now),
+                HasSubstr("Deleting:     since 2026-03-01T12:05:00Z (5m ago), waits for claims a/b\n"));
+}
+
 }  // namespace
 }  // namespace fairlead::cli

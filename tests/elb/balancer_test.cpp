@@ -309,6 +309,13 @@ TEST_F(ElbBalancer, SettingsAreChecked) {
              Case{"parameters.healthCheckTimeoutSeconds",
                   [](Settings& s) { s.parameters["healthCheckTimeoutSeconds"] = "15"; }},
              Case{"parameters.vpc", [](Settings& s) { s.parameters["vpc"] = "net"; }},
+             Case{"secret",
+                  [](Settings& s) {
+                      s.secret = {{"accessKeyId", "A"}, {"secretAccessKey", "S"}};
+                  }},
+             Case{"secret", [](Settings& s) { s.secret["AWS_PROFILE"] = "dublin"; }},
+             Case{"secret", [](Settings& s) { s.secret.erase("AWS_SECRET_ACCESS_KEY"); }},
+             Case{"secret", [](Settings& s) { s.secret["AWS_ACCESS_KEY_ID"] = " "; }},
              Case{"parameters.unknown", [](Settings& s) { s.parameters["unknown"] = "1"; }},
          }) {
         auto settings = provider_settings("http://127.0.0.1:1");

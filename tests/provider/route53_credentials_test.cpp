@@ -91,6 +91,9 @@ TEST(Route53Credentials, SaysWhatIsMissing) {
           Case{{}, true, "none in the environment, a profile file, the container or the instance"},
           Case{{{"AWS_ACCESS_KEY_ID", "AK"}}, true, "the Secret has no AWS_SECRET_ACCESS_KEY"},
           Case{{{"AWS_SECRET_ACCESS_KEY", "top-secret"}}, false, "the Secret has no AWS_ACCESS_KEY_ID"},
+          Case{{{"accessKeyId", "AK"}, {"secretAccessKey", "top-secret"}}, true, "the Secret has no AWS_ACCESS_KEY_ID"},
+          Case{{{"AWS_SESSION_TOKEN", "top-secret"}}, true, "the Secret has no AWS_ACCESS_KEY_ID"},
+          Case{{{"AWS_REGION", "eu-west-1"}}, true, "none in the environment"},
           Case{{{"AWS_REGION", "eu-west-1"}}, false, "the Secret has no AWS_ACCESS_KEY_ID"}}) {
         Sources sources;
         const auto found = sources.chain(secret, ambient).get();

@@ -123,17 +123,17 @@ std::vector<DefaultCase> ours() {
          "containerPort: 1, provider: p}}}",
          "{spec: {router: blue, protocol: tcp, port: 2000, owner: {namespace: d, name: w, processGuid: g, "
          "containerPort: 1, provider: p}, proxyProtocol: false}, status: {phase: Leased}}"},
-        {"BalancerStartsPending", "loadbalancers", "{spec: {capacity: {}, gceLoadBalancer: {lbName: x}}}",
-         "{spec: {capacity: {}, gceLoadBalancer: {lbName: x}, haMode: ActiveActive, reclaimPolicy: Retain, "
+        {"BalancerStartsPending", "loadbalancers", "{spec: {capacity: {a: 1}, gceLoadBalancer: {lbName: x}}}",
+         "{spec: {capacity: {a: 1}, gceLoadBalancer: {lbName: x}, haMode: ActiveActive, reclaimPolicy: Retain, "
          "networkScope: internet}, status: "
          "{phase: "
          "Pending}}"},
         {"BalancerKeepsItsPhase", "loadbalancers",
-         "{spec: {capacity: {}, gceLoadBalancer: {lbName: x}, haMode: ActiveActive, reclaimPolicy: Retain, "
+         "{spec: {capacity: {a: 1}, gceLoadBalancer: {lbName: x}, haMode: ActiveActive, reclaimPolicy: Retain, "
          "networkScope: internet}, status: "
          "{phase: "
          "Running}}",
-         "{spec: {capacity: {}, gceLoadBalancer: {lbName: x}, haMode: ActiveActive, reclaimPolicy: Retain, "
+         "{spec: {capacity: {a: 1}, gceLoadBalancer: {lbName: x}, haMode: ActiveActive, reclaimPolicy: Retain, "
          "networkScope: internet}, status: "
          "{phase: "
          "Running}}",

@@ -90,6 +90,10 @@ std::vector<RuleCase> balancers_and_claims() {
          "spec.capacity.network-bandwidth", "much", 1},
         {"BalancerNegative", "loadbalancers", "spec.capacity", R"({"network-bandwidth":"-1Gi"})", invalid,
          "spec.capacity[network-bandwidth]", "greater than or equal to 0", 1},
+        {"BalancerSomeCapacity", "loadbalancers", "spec.capacity", "{}", required, "spec.capacity",
+         "at least one resource", 1},
+        {"BalancerCapacityName", "loadbalancers", "spec.capacity", R"({"bad name!":"1"})", invalid, "spec.capacity",
+         R"("bad name!": name part must consist of)", 1},
         {"BalancerOneSource", "loadbalancers", "spec.gceLoadBalancer", R"({"lbName":"x"})", forbidden,
          "spec.bareMetalLoadBalancer", "may not be set together with gceLoadBalancer"},
         {"BalancerSomeSource", "loadbalancers", "spec.bareMetalLoadBalancer", "", required, "spec",
@@ -106,6 +110,8 @@ std::vector<RuleCase> balancers_and_claims() {
          R"("internet", "intranet")"},
         {"BalancerClaimName", "loadbalancers", "spec.claimRefs[0].name", "", required, "spec.claimRefs[0].name",
          "Required value"},
+        {"BalancerClaimUid", "loadbalancers", "spec.claimRefs[0].uid", "", required, "spec.claimRefs[0].uid",
+         "Required value"},
         {"BalancerClaimNamespace", "loadbalancers", "spec.claimRefs[0].namespace", "", required,
          "spec.claimRefs[0].namespace", "Required value"},
         {"BalancerClaimOnce", "loadbalancers", "spec.claimRefs[1].name", R"("shop")", duplicate, "spec.claimRefs[1]",
@@ -113,11 +119,17 @@ std::vector<RuleCase> balancers_and_claims() {
         {"BalancerClaimUidOnce", "loadbalancers", "spec.claimRefs[1].uid", R"("u1")", duplicate,
          "spec.claimRefs[1].uid", "u1"},
         {"BalancerOvercommit", "loadbalancers", "spec.claimRefs[1].resources", R"({"network-bandwidth":"925Mi"})",
-         invalid, "spec.claimRefs[1].resources[network-bandwidth]",
-         "claims up to here add up to 1025Mi, capacity is 1Gi"},
+         invalid, "spec.claimRefs[1].resources[network-bandwidth]", "2 claims hold 1025Mi, capacity is 1Gi"},
         {"BalancerShrinkBelowClaims", "loadbalancers", "spec.capacity",
-         R"({"network-bandwidth":"123Mi","network-iops":"20k"})", invalid,
-         "spec.claimRefs[1].resources[network-bandwidth]", "capacity is 123Mi", 0, true},
+         R"({"network-bandwidth":"123Mi","network-iops":"20k"})", invalid, "spec.capacity[network-bandwidth]",
+         R"("123Mi": 2 claims hold 124Mi: it cannot be less)", 0, true},
+        {"BalancerShrinkBelowOneClaim", "loadbalancers", "spec.capacity",
+         R"({"network-bandwidth":"1Gi","network-iops":"1k"})", invalid, "spec.capacity[network-iops]",
+         R"("1k": 1 claim holds 2k: it cannot be less)", 0, true},
+        {"BalancerResourceTakenAway", "loadbalancers", "spec.capacity", R"({"network-bandwidth":"1Gi"})", required,
+         "spec.capacity[network-iops]", "1 claim holds 2k: it cannot be left out", 0, true},
+        {"BalancerOvercommitByUpdate", "loadbalancers", "spec.claimRefs[0].resources", R"({"network-bandwidth":"2Gi"})",
+         invalid, "spec.claimRefs[1].resources[network-bandwidth]", "2 claims hold 2072Mi, capacity is 1Gi", 0, true},
         {"BalancerUnknownResource", "loadbalancers", "spec.claimRefs[1].resources", R"({"connections":"1"})", invalid,
          "spec.claimRefs[1].resources[connections]", "capacity is 0"},
         {"BalancerPhase", "loadbalancers", "status.phase", R"("Idle")", not_supported, "status.phase",
@@ -126,6 +138,21 @@ std::vector<RuleCase> balancers_and_claims() {
          "spec.loadbalancerName", "RFC 1123 subdomain"},
         {"ClaimBalancerIsImmutable", "loadbalancerclaims", "spec.loadbalancerName", R"("edge-b")", invalid,
          "spec.loadbalancerName", "immutable", 0, true},
+        {"ClaimSelectorInNeedsValues", "loadbalancerclaims", "spec.selector.matchExpressions[0].values", "", required,
+         "spec.selector.matchExpressions[0].values", "must be specified when `operator` is 'In' or 'NotIn'"},
+        {"ClaimSelectorExistsTakesNoValues", "loadbalancerclaims", "spec.selector.matchExpressions[0].operator",
+         R"("Exists")", forbidden, "spec.selector.matchExpressions[0].values",
+         "may not be specified when `operator` is 'Exists' or 'DoesNotExist'"},
+        {"ClaimSelectorKey", "loadbalancerclaims", "spec.selector.matchExpressions[0].key", R"("a b")", invalid,
+         "spec.selector.matchExpressions[0].key", "name part must consist of"},
+        {"ClaimSelectorValue", "loadbalancerclaims", "spec.selector.matchExpressions[0].values", R"(["dub","-x-"])",
+         invalid, "spec.selector.matchExpressions[0].values[1]", "a valid label must be"},
+        {"ClaimSelectorLabelKey", "loadbalancerclaims", "spec.selector.matchLabels", R"({"a b":"c"})", invalid,
+         "spec.selector.matchLabels", R"("a b": name part must consist of)"},
+        {"ClaimSelectorLabelValue", "loadbalancerclaims", "spec.selector.matchLabels", R"({"tier":"-x-"})", invalid,
+         "spec.selector.matchLabels[tier]", "a valid label must be"},
+        {"ClaimRequestName", "loadbalancerclaims", "spec.resources.requests", R"({"bad name!":"1"})", invalid,
+         "spec.resources.requests", R"("bad name!": name part must consist of)"},
         {"ClaimRequests", "loadbalancerclaims", "spec.resources.requests", R"({"network-bandwidth":"1Gi"})", invalid,
          "spec.resources.requests[network-bandwidth]", "less than or equal to network-bandwidth limit"},
         {"ClaimLimits", "loadbalancerclaims", "spec.resources.limits", R"({"connections":"-5"})", invalid,
@@ -263,6 +290,47 @@ TEST(LrpRules, WhatIsThereDoesNotStopOtherChanges) {
     const auto errors = validate(changed, &old, kind_of("desiredlrps").schema);
     EXPECT_TRUE(errors.empty()) << text_of_errors(errors);
 }
+
+// An object that was stored before there was a rule can still be changed elsewhere.
+TEST(LoadBalancerRules, SelectorsThatWereStoredBeforeStay) {
+    auto old = samples_of("loadbalancerclaims").front();
+    change(old, "spec.selector.matchExpressions[0].values", nullptr);
+    auto changed = old;
+    change(changed, "status.phase", "Lost");
+    const auto errors = validate(changed, &old, kind_of("loadbalancerclaims").schema);
+    EXPECT_TRUE(errors.empty()) << text_of_errors(errors);
+}
+
+struct BoundCase {
+    std::string name, path, value, field;  // no field: it is let in
+};
+class BoundClaim : public testing::TestWithParam<BoundCase> {};
+
+TEST_P(BoundClaim, KeepsWhatItAsksForByValue) {
+    const auto old = samples_of("loadbalancerclaims").front();
+    auto changed = old;
+    change(changed, GetParam().path, json::parse(GetParam().value).value());
+    FieldErrors errors;
+    Violations violations("", errors);
+    kind_of("loadbalancerclaims").admit(changed, &old, violations);
+    if (GetParam().field.empty()) {
+        EXPECT_TRUE(errors.empty()) << text_of_errors(errors);
+    } else {
+        ASSERT_EQ(errors.size(), 1U) << text_of_errors(errors);
+        EXPECT_EQ(errors.front().field, GetParam().field);
+    }
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Claims, BoundClaim,
+    testing::Values(BoundCase{"SameAmountSpelledDifferently", "spec.resources.requests",
+                              R"({"network-bandwidth":"102400Ki","network-iops":2000})", ""},
+                    BoundCase{"OtherAmount", "spec.resources.requests",
+                              R"({"network-bandwidth":"101Mi","network-iops":"2k"})", "spec.resources"},
+                    BoundCase{"OneLess", "spec.resources.requests", R"({"network-bandwidth":"100Mi"})",
+                              "spec.resources"},
+                    BoundCase{"OtherLabels", "spec.selector.matchLabels", R"({"tier":"iron"})", "spec.selector"}),
+    CaseName{});
 
 TEST(LoadBalancerRules, QuantitiesCompareByValue) {
     auto balancer = samples_of("loadbalancers").front();

@@ -11,7 +11,6 @@
 #include "resource/kinds/dns_endpoint.h"
 #include "resource/kinds/gateway_common.h"
 #include "resource/kinds/rules.h"
-#include "resource/selector.h"
 
 namespace fairlead::resource {
 
@@ -37,28 +36,6 @@ void check_target_namespace(const json::Object& policy, const json::Object*, Vio
     const auto theirs = text_of(*target, "namespace");
     if (!own.empty() && !theirs.empty() && own != theirs) {
         violations.invalid("spec.targetRef.namespace", text_value(theirs), "must be the namespace of the policy");
-    }
-}
-
-// What cannot be read would match nobody: the mistake is told to whoever makes it. An unknown operator is the schema's.
-void check_selector(const json::Object& weight, const json::Object*, Violations& violations) {
-    const auto* written = object_of(weight, "selector");
-    const auto selector = written != nullptr ? decode<LabelSelector>(*written) : fail(Errc::invalid, "none");
-    if (!selector) return;
-    bool parts_fine = true;
-    for (std::size_t i = 0; i < selector->match_expressions.size(); ++i) {
-        const auto& expression = selector->match_expressions[i];
-        LabelSelector alone;
-        alone.match_expressions.push_back(expression);
-        const auto read = Selector::from(alone);
-        if (read) continue;
-        parts_fine = false;
-        if (read.error().field == "matchExpressions.operator") continue;
-        violations.invalid(indexed("selector.matchExpressions", i), list_of(*written, "matchExpressions")->at(i),
-                           read.error().message);
-    }
-    if (const auto whole = Selector::from(*selector); parts_fine && !whole) {
-        violations.invalid("selector", *written, whole.error().text());
     }
 }
 
@@ -178,7 +155,6 @@ void CustomWeight::describe(Fields<CustomWeight>& f) {
     f.field("selector", &CustomWeight::selector, "Labels of the clusters. The first entry that matches counts.")
         .required();
     f.field("weight", &CustomWeight::weight, "Their weight.").required().range(0, 255);
-    f.rule(check_selector);
 }
 
 void WeightedBalancing::describe(Fields<WeightedBalancing>& f) {

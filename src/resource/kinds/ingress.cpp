@@ -62,10 +62,21 @@ void check_tls(const json::Object& tls, const json::Object*, Violations& violati
         violations.invalid("secretName", tls.at("secretName"), *broken);
 }
 
-void check_spec(const json::Object& spec, const json::Object*, Violations& violations) {
+void check_spec(const json::Object& spec, const json::Object* old, Violations& violations) {
     const auto* rules = list_of(spec, "rules");
     if ((rules == nullptr || rules->empty()) && !has(spec, "defaultBackend")) {
         violations.invalid("", json::Array{}, "either `defaultBackend` or `rules` must be specified");
+    }
+    // Its requests would not be looked at.
+    const auto asks = [](const json::Object& each) {
+        const auto* resources = object_of(each, "resources");
+        const auto* requests = resources != nullptr ? object_of(*resources, "requests") : nullptr;
+        return has(each, "loadBalancer") && requests != nullptr && !requests->empty();
+    };
+    if (asks(spec) && (old == nullptr || !asks(*old))) {
+        violations.forbidden("resources.requests",
+                             "may not be set together with loadBalancer: either a balancer is named, or one is chosen "
+                             "that has what is requested. The requests of a LoadBalancerClaim are its own");
     }
     const auto name = text_of(spec, "ingressClassName");
     if (name.empty()) return;
@@ -77,6 +88,14 @@ void check_spec(const json::Object& spec, const json::Object*, Violations& viola
 void check_sources(const json::Object& balancer, const json::Object*, Violations& violations) {
     require_exactly_one(balancer, {"gceLoadBalancer", "awsLoadBalancer", "bareMetalLoadBalancer", "loadBalancerClaim"},
                         violations);
+}
+
+void check_claim_name(const json::Object& source, const json::Object* old, Violations& violations) {
+    const auto name = text_of(source, "claimName");
+    if (name.empty() || (old != nullptr && text_of(*old, "claimName") == name)) return;
+    if (const auto broken = broken_subdomain_rule(name)) {
+        violations.invalid("claimName", source.at("claimName"), *broken);
+    }
 }
 
 json::Value class_cell(const json::Value& ingress, WallTime) {
@@ -188,6 +207,7 @@ void ClaimSource::describe(Fields<ClaimSource>& f) {
     f.field("claimName", &ClaimSource::claim_name, "Name of a LoadBalancerClaim in the same namespace.")
         .required()
         .length(1, 253);
+    f.rule(check_claim_name);
 }
 
 void IngressLoadBalancer::describe(Fields<IngressLoadBalancer>& f) {
@@ -208,7 +228,8 @@ void IngressSpec::describe(Fields<IngressSpec>& f) {
     f.field("rules", &IngressSpec::rules, "What happens to requests, by host.");
     f.field("loadBalancer", &IngressSpec::load_balancer,
             "The load balancer that carries this Ingress, if one is named.");
-    f.field("resources", &IngressSpec::resources, "How much of a load balancer this Ingress needs.");
+    f.field("resources", &IngressSpec::resources,
+            "How much of a load balancer this Ingress needs; requests only without loadBalancer.");
     f.field("networkScope", &IngressSpec::network_scope,
             "Whether it is for the internet or only for the intranet; internet if left out.")
         .one_of({"internet", "intranet"});

@@ -3,6 +3,7 @@
 
 #include <fmt/core.h>
 
+#include <map>
 #include <set>
 
 #include "base/text.h"
@@ -29,31 +30,66 @@ void check_claim_uids(const json::Array& claims, Violations& violations) {
     }
 }
 
-// Claims never add up to more than there is: neither by one claim more nor by a capacity made smaller.
-void check_capacity(const json::Object& spec, const json::Object*, Violations& violations) {
-    const auto* capacity = object_of(spec, "capacity");
-    check_amounts(capacity, "capacity", violations);
-    const auto* claims = list_of(spec, "claimRefs");
-    if (claims == nullptr) return;
-    check_claim_uids(*claims, violations);
-    ResourceList used;
-    for (std::size_t i = 0; i < claims->size(); ++i) {
-        const auto* resources = object_of((*claims)[i].as_object(), "resources");
-        const auto path = indexed("claimRefs", i, "resources");
-        check_amounts(resources, path, violations);
+Quantity limit_of(const json::Object* capacity, std::string_view name) {
+    const auto* total = capacity != nullptr ? capacity->if_contains({name.data(), name.size()}) : nullptr;
+    return total != nullptr ? amount_of(*total).value_or(Quantity{}) : Quantity{};
+}
+
+// What the claims hold of one resource together.
+struct Held {
+    std::size_t claims = 0, last = 0;  // how many hold some, and the last of them
+    Quantity sum;
+};
+
+std::string held_text(const Held& held) {
+    return fmt::format("{} {}", held.claims == 1 ? "1 claim holds" : fmt::format("{} claims hold", held.claims),
+                       held.sum.canonical());
+}
+
+std::map<std::string, Held, std::less<>> held_by(const json::Array& claims, Violations& violations) {
+    std::map<std::string, Held, std::less<>> all;
+    for (std::size_t i = 0; i < claims.size(); ++i) {
+        const auto* resources = object_of(claims[i].as_object(), "resources");
+        check_amounts(resources, indexed("claimRefs", i, "resources"), violations);
         if (resources == nullptr) continue;
         for (const auto& [name, value] : *resources) {
-            const std::string key(name.data(), name.size());
             const auto amount = amount_of(value);
             if (!amount) continue;
-            used[key] = used.contains(key) ? used[key] + *amount : *amount;
-            const auto* total = capacity != nullptr ? capacity->if_contains(name) : nullptr;
-            const auto limit = total != nullptr ? amount_of(*total).value_or(Quantity{}) : Quantity{};
-            if (used[key] > limit) {
-                violations.invalid(fmt::format("{}[{}]", path, key), value,
-                                   fmt::format("claims up to here add up to {}, capacity is {}", used[key].canonical(),
-                                               limit.canonical()));
-            }
+            auto& held = all[std::string(name.data(), name.size())];
+            held.sum = held.claims == 0 ? *amount : held.sum + *amount;
+            ++held.claims;
+            held.last = i;
+        }
+    }
+    return all;
+}
+
+// Claims never add up to more than there is: neither by one claim more nor by a capacity made smaller. Whichever was
+// changed is named, once for each resource.
+void check_capacity(const json::Object& spec, const json::Object* old, Violations& violations) {
+    const auto* capacity = object_of(spec, "capacity");
+    const auto* before = old != nullptr ? object_of(*old, "capacity") : nullptr;
+    check_amounts(capacity, "capacity", violations);
+    const auto* claims = list_of(spec, "claimRefs");
+    const bool none_held = claims == nullptr || claims->empty();
+    if (capacity != nullptr && capacity->empty() && none_held && (before == nullptr || !before->empty())) {
+        violations.required("capacity", "at least one resource, as network-bandwidth: 1Gi");
+    }
+    if (claims == nullptr) return;
+    check_claim_uids(*claims, violations);
+    for (const auto& [name, held] : held_by(*claims, violations)) {
+        const auto limit = limit_of(capacity, name);
+        if (held.sum <= limit) continue;
+        const auto path = fmt::format("capacity[{}]", name);
+        const auto* total = capacity != nullptr ? capacity->if_contains(name) : nullptr;
+        if (limit >= limit_of(before, name)) {
+            violations.invalid(fmt::format("{}[{}]", indexed("claimRefs", held.last, "resources"), name),
+                               object_of((*claims)[held.last].as_object(), "resources")->at(name),
+                               fmt::format("{}, capacity is {}", held_text(held), limit.canonical()));
+        } else if (total != nullptr) {
+            violations.invalid(path, *total, fmt::format("{}: it cannot be less", held_text(held)));
+        } else {
+            violations.required(path, fmt::format("{}: it cannot be left out", held_text(held)));
         }
     }
 }
@@ -121,7 +157,11 @@ void ClaimReference::describe(Fields<ClaimReference>& f) {
         .default_value(claim_reference_claim);
     f.field("namespace", &ClaimReference::namespace_, "Namespace of the claim.").required().length(1, 63);
     f.field("name", &ClaimReference::name, "Name of the claim.").required().length(1, 253);
-    f.field("uid", &ClaimReference::uid, "Unique id of the claim: a later claim of the same name does not inherit.");
+    f.field("uid", &ClaimReference::uid,
+            "Unique id of the claim: a later claim of the same name does not inherit. Who wants room kept for a claim "
+            "names the balancer in the claim's loadbalancerName.")
+        .required()
+        .length(1, 253);
     f.field("resources", &ClaimReference::resources, "Amounts that the claim was promised, by resource.");
 }
 
@@ -141,7 +181,7 @@ void LoadBalancerListen::describe(Fields<LoadBalancerListen>& f) {
 void LoadBalancerSpec::describe(Fields<LoadBalancerSpec>& f) {
     f.name("LoadBalancerSpec").doc("A load balancer: what it can carry, where it is, and who shares it.");
     f.field("capacity", &LoadBalancerSpec::capacity,
-            "What the balancer can carry, by resource, as network-bandwidth: 1Gi or network-iops: 20k.")
+            "What the balancer can carry, by resource, as network-bandwidth: 1Gi or network-iops: 20k; at least one.")
         .required();
     f.field("gceLoadBalancer", &LoadBalancerSpec::gce_load_balancer, "A balancer in Google Compute Engine.")
         .immutable();

@@ -3,6 +3,9 @@
 
 #include <fmt/core.h>
 
+#include <array>
+#include <utility>
+
 #include "resource/kinds/columns.h"
 #include "resource/kinds/rules.h"
 
@@ -16,6 +19,13 @@ void check_name(const json::Object& spec, const json::Object*, Violations& viola
     if (const auto broken = broken_subdomain_rule(name)) {
         violations.invalid("loadbalancerName", spec.at("loadbalancerName"), *broken);
     }
+}
+
+std::optional<LoadBalancerClaimSpec> spec_of(const json::Value& claim) {
+    const auto* written = json::find(claim, "spec");
+    if (written == nullptr) return LoadBalancerClaimSpec{};
+    auto spec = decode<LoadBalancerClaimSpec>(*written);
+    return spec ? std::optional(std::move(*spec)) : std::nullopt;
 }
 
 // Nothing is bound before somebody has decided so. What was promised then is what was asked for: another wish is
@@ -33,8 +43,18 @@ void admit_claim(json::Value& object, const json::Value* old, Violations& violat
         const json::Value none;
         return !json::equal(before != nullptr ? *before : none, after != nullptr ? *after : none);
     };
-    for (const auto* field : {"spec.selector", "spec.resources", "spec.networkScope"}) {
-        if (!changed(field)) continue;
+    // Amounts by value: 102400Ki is 100Mi.
+    const auto before = spec_of(*old);
+    const auto after = spec_of(object);
+    const bool known = before && after;
+    const auto differs = [&](bool same_value, const char* field) { return known ? !same_value : changed(field); };
+    const std::array<std::pair<const char*, bool>, 3> stay = {{
+        {"spec.selector", differs(known && before->selector == after->selector, "spec.selector")},
+        {"spec.resources", differs(known && before->resources == after->resources, "spec.resources")},
+        {"spec.networkScope", changed("spec.networkScope")},
+    }};
+    for (const auto& [field, is_other] : stay) {
+        if (!is_other) continue;
         violations.forbidden(field, fmt::format("the claim is bound to {}, and what it asks for stays as it was: make "
                                                 "another claim, or delete this one first",
                                                 balancer));

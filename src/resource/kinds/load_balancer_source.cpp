@@ -4,6 +4,7 @@
 #include <fmt/core.h>
 
 #include "resource/kinds/rules.h"
+#include "resource/names.h"
 
 namespace fairlead::resource {
 
@@ -38,11 +39,12 @@ std::optional<Quantity> amount_of(const json::Value& value) {
 void check_amounts(const json::Object* resources, std::string_view path, Violations& violations) {
     if (resources == nullptr) return;
     const Quantity zero;
-    for (const auto& [name, value] : *resources) {
+    for (const auto& [key, value] : *resources) {
+        const std::string_view name(key.data(), key.size());
+        if (const auto broken = broken_qualified_name_rule(name)) violations.invalid(path, text_value(name), *broken);
         const auto amount = amount_of(value);
         if (amount && *amount < zero) {
-            violations.invalid(fmt::format("{}[{}]", path, std::string_view(name.data(), name.size())), value,
-                               "must be greater than or equal to 0");
+            violations.invalid(fmt::format("{}[{}]", path, name), value, "must be greater than or equal to 0");
         }
     }
 }

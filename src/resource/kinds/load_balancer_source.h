@@ -28,7 +28,7 @@ struct ResourceRequirements {
     static void describe(Fields<ResourceRequirements>& f);
 };
 
-// Negative amounts make no sense; `path` is relative to the object that the rule is attached to.
+// No negative amounts, and names as labels have; `path` is relative to the object that the rule is attached to.
 void check_amounts(const json::Object* resources, std::string_view path, Violations& violations);
 // The quantity, or nothing if the value is none (validation names it then).
 std::optional<Quantity> amount_of(const json::Value& value);
