@@ -80,8 +80,8 @@ Result<void> check_secret(const std::map<std::string, std::string>& secret) {
                                                        "AWS_SESSION_TOKEN"};
     std::size_t needed = 0;
     for (const auto& [name, value] : secret) {
-        const auto at =
-            std::find_if(names.begin(), names.end(), [&](auto each) { return name == each || name == lower(each); });
+        const auto at = std::find_if(names.begin(), names.end(),
+                                     [&name = name](auto each) { return name == each || name == lower(each); });
         if (at == names.end()) {
             return fail(Errc::invalid, "secret",
                         fmt::format("{} is not known: the keys are {}, {} and, if need be, {}", name, names[0],
