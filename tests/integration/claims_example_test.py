@@ -40,7 +40,7 @@ class ExampleTest(unittest.TestCase):
         self.assertRegex(recycled, r"ClaimantGone .*shop/front is gone")
         lost = find("Lost")
         self.assertRegex(lost, r"trial +Lost")
-        self.assertIn("balancer lab is gone", lost)
+        self.assertIn("balancer lab does not exist any more", lost)
         made = find("Provision")
         self.assertRegex(made, r"sale +Bound +lb-")
         self.assertIn("hello from the shop", made)
