@@ -7,65 +7,18 @@
 #   HTTP_PORT, HTTPS_PORT          of the balancers, on 127.0.6.1 to 127.0.6.3, 127.0.6.10 and 127.0.6.11 (8080, 8443)
 #   BACKEND_PORT                   of the backends, on 127.0.7.1 and 127.0.7.2 (8000)
 #   KEEP=1                         go on serving until Enter is pressed
-set -eu
+. "$(dirname "$0")/../tour.sh"
 
-FAIRLEAD=${FAIRLEAD:-fairlead}
-KUBECTL=${KUBECTL:-kubectl}
-DIG=${DIG:-dig}
-CURL=${CURL:-curl}
 API=${API:-127.0.0.1:7443}
 DNS=${DNS:-127.0.0.1:5300}
 HTTP_PORT=${HTTP_PORT:-8080}
 HTTPS_PORT=${HTTPS_PORT:-8443}
 BACKEND_PORT=${BACKEND_PORT:-8000}
-here=$(cd "$(dirname "$0")" && pwd)
-work=$(mktemp -d)
-processes=
 
-cleanup() {
-    for process in $processes; do kill "$process" 2>/dev/null || true; done
-    for process in $processes; do wait "$process" 2>/dev/null || true; done
-    rm -rf "$work"
-}
-trap cleanup EXIT
-trap 'exit 1' INT TERM
-
-say() { printf '\n== %s\n' "$*"; }
 show() { printf '$ %s\n' "$1"; }
 
-# until_true WHAT COMMAND...: waits until the command succeeds, at most 60 s.
-until_true() {
-    what=$1
-    shift
-    tries=0
-    until "$@" >/dev/null 2>&1; do
-        tries=$((tries + 1))
-        if [ $tries -gt 600 ]; then
-            echo "not within 60 s: $what" >&2
-            tail -n 20 "$work"/*.log >&2
-            exit 1
-        fi
-        sleep 0.1
-    done
-}
-
-# backend NAME ADDRESS: an HTTP server that says who it is.
-backend() {
-    mkdir -p "$work/$1"
-    echo "hello from the $1" >"$work/$1/index.html"
-    python3 -m http.server "$BACKEND_PORT" --bind "$2" --directory "$work/$1" >/dev/null 2>&1 &
-    processes="$processes $!"
-}
-
-# serve LOG FLAG...: the server, once it is ready.
-serve() {
-    log=$work/$1.log
-    shift
-    "$FAIRLEAD" serve --data-dir "$work/server" --api-listen "$API" --dns-listen "$DNS" "$@" >"$log" 2>&1 &
-    server=$!
-    processes="$processes $server"
-    until_true "the server is ready" grep -q "^ready" "$log"
-}
+# The same data dir again and again.
+serve_here() { serve server --api-listen "$API" --dns-listen "$DNS" "$@"; }
 
 # apply FILE: with the ports that were asked for.
 apply() {
@@ -98,11 +51,11 @@ kubectl_() {
     "$KUBECTL" "$@"
 }
 
-backend shop 127.0.7.1
-backend blog 127.0.7.2
+website "$BACKEND_PORT" 127.0.7.1 "hello from the shop"
+website "$BACKEND_PORT" 127.0.7.2 "hello from the blog"
 
 say "A server and two balancers: it runs their proxies itself"
-serve first
+serve_here
 export KUBECONFIG="$work/server/admin.kubeconfig"
 apply tenants.yaml
 apply fleet.yaml
@@ -160,7 +113,7 @@ kill "$server"
 wait "$server" || true
 sed "s/http: 8080/http: $HTTP_PORT/; s/https: 8443/https: $HTTPS_PORT/" "$here/provider.yaml" >"$work/provider.yaml"
 show "fairlead serve --balancers provider.yaml"
-serve second --balancers "$work/provider.yaml"
+serve_here --balancers "$work/provider.yaml"
 apply sale.yaml
 until_true "the sale is served" says sale.shop.test 127.0.6.10 "from the shop"
 fairlead_ get lbc -n shop
@@ -171,7 +124,4 @@ only_two() { [ "$("$KUBECTL" get lb -o name | wc -l)" = 2 ]; }
 until_true "what was made for it is gone" only_two
 fairlead_ get loadbalancers
 
-if [ "${KEEP:-}" = 1 ]; then
-    printf '\nhttp://127.0.6.1:%s serves video.blog.test; KUBECONFIG=%s. Enter ends it. ' "$HTTP_PORT" "$KUBECONFIG"
-    read -r _
-fi
+linger "http://127.0.6.1:$HTTP_PORT serves video.blog.test; KUBECONFIG=$KUBECONFIG"

@@ -8,13 +8,8 @@
 #   HTTP_PORT, HTTPS_PORT, STATUS_PORT            of the router, on 127.0.2.1 (8080, 8443, 1936)
 #   NATS_PORT                                     of nats-server, on 127.0.0.1 (4222)
 #   KEEP=1                                        go on serving until Enter is pressed
-set -eu
+. "$(dirname "$0")/../tour.sh"
 
-FAIRLEAD=${FAIRLEAD:-fairlead}
-KUBECTL=${KUBECTL:-kubectl}
-DIG=${DIG:-dig}
-CURL=${CURL:-curl}
-HAPROXY=${HAPROXY:-/usr/sbin/haproxy}
 NATS=${NATS:-/usr/sbin/nats-server}
 API=${API:-127.0.0.1:7443}
 DNS=${DNS:-127.0.0.1:5300}
@@ -22,42 +17,10 @@ HTTP_PORT=${HTTP_PORT:-8080}
 HTTPS_PORT=${HTTPS_PORT:-8443}
 STATUS_PORT=${STATUS_PORT:-1936}
 NATS_PORT=${NATS_PORT:-4222}
-here=$(cd "$(dirname "$0")" && pwd)
-work=$(mktemp -d)
-processes=
 
-cleanup() {
-    for process in $processes; do kill "$process" 2>/dev/null || true; done
-    for process in $processes; do wait "$process" 2>/dev/null || true; done
-    rm -rf "$work"
-}
-trap cleanup EXIT
-trap 'exit 1' INT TERM
-
-say() { printf '\n== %s\n' "$*"; }
-
-# until_true WHAT COMMAND...: waits until the command succeeds, at most 30 s.
-until_true() {
-    what=$1
-    shift
-    tries=0
-    until "$@" >/dev/null 2>&1; do
-        tries=$((tries + 1))
-        if [ $tries -gt 300 ]; then
-            echo "not within 30 s: $what" >&2
-            tail -n 20 "$work"/*.log >&2
-            exit 1
-        fi
-        sleep 0.1
-    done
-}
-
-# A port of a container on its cell: an HTTP server on 127.0.3.10 or .11 that says who it is.
+# A port of a container on its cell, 127.0.3.10 or .11.
 container_port() { # INDEX CONTAINER_PORT HOST_PORT
-    mkdir -p "$work/$1-$2"
-    echo "instance $1, port $2" >"$work/$1-$2/index.html"
-    python3 -m http.server "$3" --bind "127.0.3.1$1" --directory "$work/$1-$2" >/dev/null 2>&1 &
-    processes="$processes $!"
+    website "$3" "127.0.3.1$1" "instance $1, port $2"
 }
 
 receptor() { "$CURL" -sS --fail-with-body --cacert "$work/server/pki/ca.crt" -u "cells:$token" "$@"; }
@@ -75,9 +38,7 @@ ask() { "$DIG" @"${DNS%:*}" -p "${DNS##*:}" "$@"; }
 resolves() { ask "$1" "$2" +short | grep -q .; }
 
 say "A server, a router, and the ports of two containers"
-"$FAIRLEAD" serve --data-dir "$work/server" --api-listen "$API" --dns-listen "$DNS" >"$work/server.log" 2>&1 &
-processes="$processes $!"
-until_true "the server is ready" grep -q "^ready" "$work/server.log"
+serve server --api-listen "$API" --dns-listen "$DNS"
 export KUBECONFIG="$work/server/admin.kubeconfig"
 sed "s/http: 8080, https: 8443/http: $HTTP_PORT, https: $HTTPS_PORT/" "$here/platform.yaml" | "$FAIRLEAD" apply -f -
 "$FAIRLEAD" token create --user edge --group fairlead:routers -o kubeconfig >"$work/edge.kubeconfig"
@@ -134,7 +95,4 @@ until_true "routers are told" grep -q "unregister 127.0.3.11:59002" "$work/heard
 until_true "1.admin.foo.com leads nowhere" says 1.admin.foo.com 503
 grep unregister "$work/heard" | sort -u
 
-if [ "${KEEP:-}" = 1 ]; then
-    printf '\nhttp://127.0.2.1:%s serves foo.com; KUBECONFIG=%s. Enter ends it. ' "$HTTP_PORT" "$KUBECONFIG"
-    read -r _
-fi
+linger "http://127.0.2.1:$HTTP_PORT serves foo.com; KUBECONFIG=$KUBECONFIG"

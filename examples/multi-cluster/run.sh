@@ -6,52 +6,17 @@
 #   HUB_API, HUB_DNS             where the hub listens (127.0.0.1:7443, 127.0.0.1:5300)
 #   SPOKE_PORT                   where the spokes do, on 127.0.1.1 to 127.0.1.3 (7444)
 #   KEEP=1                       go on serving until Enter is pressed
-set -eu
+. "$(dirname "$0")/../tour.sh"
 
-FAIRLEAD=${FAIRLEAD:-fairlead}
-KUBECTL=${KUBECTL:-kubectl}
-DIG=${DIG:-dig}
 HUB_API=${HUB_API:-127.0.0.1:7443}
 HUB_DNS=${HUB_DNS:-127.0.0.1:5300}
 SPOKE_PORT=${SPOKE_PORT:-7444}
-here=$(cd "$(dirname "$0")" && pwd)
-work=$(mktemp -d)
-processes=
-
-cleanup() {
-    for process in $processes; do kill "$process" 2>/dev/null || true; done
-    for process in $processes; do wait "$process" 2>/dev/null || true; done
-    rm -rf "$work"
-}
-trap cleanup EXIT
-trap 'exit 1' INT TERM
-
-say() { printf '\n== %s\n' "$*"; }
-
-# start NAME OPTION...: a server with a data dir of its own.
-start() {
-    name=$1
-    shift
-    "$FAIRLEAD" serve --data-dir "$work/$name" "$@" >"$work/$name.log" 2>&1 &
-    started=$!
-    processes="$processes $started"
-    tries=0
-    until grep -q '^ready' "$work/$name.log"; do
-        tries=$((tries + 1))
-        if [ $tries -gt 300 ] || ! kill -0 "$started" 2>/dev/null; then
-            echo "$name does not start:" >&2
-            cat "$work/$name.log" >&2
-            exit 1
-        fi
-        sleep 0.1
-    done
-}
 
 # on NAME COMMAND...: with the kubeconfig of that server.
 on() {
-    server=$1
+    whose=$1
     shift
-    KUBECONFIG="$work/$server/admin.kubeconfig" "$@"
+    KUBECONFIG="$work/$whose/admin.kubeconfig" "$@"
 }
 
 # A manifest with the ports of this run.
@@ -73,13 +38,13 @@ show() {
 }
 
 say "A hub, and three clusters: Fairleads too, with nothing but an API"
-start hub --api-listen "$HUB_API" --dns-listen "$HUB_DNS" --geo-override 192.0.2.0/24=IE \
+serve hub --api-listen "$HUB_API" --dns-listen "$HUB_DNS" --geo-override 192.0.2.0/24=IE \
     --geo-override 198.51.100.0/24=US --geo-override 203.0.113.0/24=AU
 number=0
 for name in dublin virginia sydney; do
     number=$((number + 1))
-    start "$name" --roles api --api-listen "127.0.1.$number:$SPOKE_PORT"
-    eval "process_$name=$started"
+    serve "$name" --roles api --api-listen "127.0.1.$number:$SPOKE_PORT"
+    eval "process_$name=$server"
     on "$name" "$FAIRLEAD" apply -f "$here/spoke.yaml" >/dev/null
     report "$name" "{\"addresses\":[{\"type\":\"IPAddress\",\"value\":\"127.0.1.$number\"}]}"
     echo "$name: https://127.0.1.$number:$SPOKE_PORT"
@@ -139,7 +104,4 @@ on hub "$KUBECTL" get dnspolicy,dnsrecord -n gateways
 on hub "$FAIRLEAD" explain shop.example.com --from IE
 on hub "$FAIRLEAD" describe dnspolicy web -n gateways | sed -n '/^Status/,$p'
 
-if [ "${KEEP:-}" = 1 ]; then
-    say "KUBECONFIG=$work/hub/admin.kubeconfig; press Enter to end"
-    read -r _
-fi
+linger "KUBECONFIG=$work/hub/admin.kubeconfig"

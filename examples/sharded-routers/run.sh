@@ -8,40 +8,14 @@
 #   HTTP_PORT, HTTPS_PORT, STATUS_PORT      of the routers, on 127.0.2.1 to 127.0.2.5 (8080, 8443, 1936)
 #   BACKEND_PORT                            of the backends, on 127.0.3.1 and 127.0.3.2 (8000)
 #   KEEP=1                                  go on serving until Enter is pressed
-set -eu
+. "$(dirname "$0")/../tour.sh"
 
-FAIRLEAD=${FAIRLEAD:-fairlead}
-KUBECTL=${KUBECTL:-kubectl}
-DIG=${DIG:-dig}
-CURL=${CURL:-curl}
-HAPROXY=${HAPROXY:-/usr/sbin/haproxy}
 API=${API:-127.0.0.1:7443}
 DNS=${DNS:-127.0.0.1:5300}
 HTTP_PORT=${HTTP_PORT:-8080}
 HTTPS_PORT=${HTTPS_PORT:-8443}
 STATUS_PORT=${STATUS_PORT:-1936}
 BACKEND_PORT=${BACKEND_PORT:-8000}
-here=$(cd "$(dirname "$0")" && pwd)
-work=$(mktemp -d)
-processes=
-
-cleanup() {
-    for process in $processes; do kill "$process" 2>/dev/null || true; done
-    for process in $processes; do wait "$process" 2>/dev/null || true; done
-    rm -rf "$work"
-}
-trap cleanup EXIT
-trap 'exit 1' INT TERM
-
-say() { printf '\n== %s\n' "$*"; }
-
-# backend ADDRESS: an HTTP server that says who it is.
-backend() {
-    mkdir -p "$work/backend-$1"
-    echo "hello from $1" >"$work/backend-$1/index.html"
-    python3 -m http.server "$BACKEND_PORT" --bind "$1" --directory "$work/backend-$1" >/dev/null 2>&1 &
-    processes="$processes $!"
-}
 
 # router SHARD NUMBER ADDRESS: one instance of that Router.
 router() {
@@ -75,34 +49,15 @@ get() {
         "$("$CURL" -sS --max-time 10 --resolve "$1:$HTTP_PORT:$address" "http://$1:$HTTP_PORT/")"
 }
 
-# until_dns NAME ADDRESSES: waits for that answer, at most 10 s.
-until_dns() {
-    tries=0
-    until [ "$(addresses "$1")" = "$2" ]; do
-        tries=$((tries + 1))
-        if [ $tries -gt 100 ]; then
-            echo "$1 is $(addresses "$1"), not $2" >&2
-            exit 1
-        fi
-        sleep 0.1
-    done
-}
+# until_dns NAME ADDRESSES: waits for that answer.
+until_dns() { until_true "$1 is $2" answer_is "$1" "$2"; }
+answer_is() { [ "$(addresses "$1")" = "$2" ]; }
 
 say "A server with API and DNS, and two backends"
-"$FAIRLEAD" serve --data-dir "$work/server" --api-listen "$API" --dns-listen "$DNS" >"$work/server.log" 2>&1 &
-processes="$processes $!"
-tries=0
-until grep -q "^ready" "$work/server.log" 2>/dev/null; do
-    tries=$((tries + 1))
-    if [ $tries -gt 300 ]; then
-        cat "$work/server.log" >&2
-        exit 1
-    fi
-    sleep 0.1
-done
+serve server --api-listen "$API" --dns-listen "$DNS"
 export KUBECONFIG="$work/server/admin.kubeconfig"
-backend 127.0.3.1
-backend 127.0.3.2
+website "$BACKEND_PORT" 127.0.3.1 "hello from 127.0.3.1"
+website "$BACKEND_PORT" 127.0.3.2 "hello from 127.0.3.2"
 
 say "Three shards, and what runs them: a token for routers, and five instances"
 manifest routers.yaml | "$FAIRLEAD" apply -f -
@@ -155,7 +110,4 @@ until_dns www.example.com "127.0.2.1 "
 get www.example.com
 "$KUBECTL" get routes -n shop
 
-if [ "${KEEP:-}" = 1 ]; then
-    say "KUBECONFIG=$KUBECONFIG; press Enter to end"
-    read -r _
-fi
+linger "KUBECONFIG=$KUBECONFIG"
