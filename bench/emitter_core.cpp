@@ -1,21 +1,26 @@
-// From LRPs to the routing table, without network: how long the whole takes and how much memory, and what one event
-// costs, in CPU time. Prints one line of JSON.
+// From LRPs to the routing table and on to messages for routers, without network: how long the whole takes and how much
+// memory, and what one event costs until its message is made, in CPU time. Prints one line of JSON.
 //   emitter_core PROCESSES INSTANCES EVENTS     with one name per process, INSTANCES of each
 #include <fmt/core.h>
 #include <sys/resource.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cstdlib>
 #include <ctime>
 #include <fstream>
 #include <string>
 #include <vector>
 
+#include "base/clock.h"
 #include "lrp/front.h"
+#include "proxy/gorouter/registrations.h"
 
 namespace {
 
 using namespace fairlead;
+constexpr std::chrono::milliseconds event_every{2};
+
 // CPU time: what else runs on the machine does not count.
 double cpu_milliseconds() {
     timespec now{};
@@ -116,20 +121,29 @@ int main(int count, char** arguments) {
     const auto book_mb = resident_mb() - empty_mb;
 
     auto start = cpu_milliseconds();
-    traffic::TableDiff change;
+    traffic::RoutingTable table;
     {
         const auto names = front.update(book, book.take_touched());
-        change = as_change(front, book, names);
+        table = as_table(front, book, names);
     }
     const auto front_ms = milliseconds_since(start);
     const auto all_mb = resident_mb() - empty_mb;
     const auto build_peak_mb = peak_mb();
-    if (change.rules.size() != processes || change.pools.size() != processes) std::abort();
-    change = {};
+    if (table.rules.size() != processes || table.pools.size() != processes) std::abort();
 
-    std::vector<double> took;
+    // The rest of the way: everything is told once, then an event at a time.
+    start = cpu_milliseconds();
+    proxy::gorouter::Registrations registrations({.messages_per_second = 1e9});
+    registrations.reset(std::move(table));
+    MonotonicTime now{};
+    for (; !registrations.settled(); now += event_every) (void)registrations.take(now, 1'000);
+    const auto told_ms = milliseconds_since(start);
+    const auto told_mb = resident_mb() - empty_mb;
+
+    std::vector<double> table_took, took;
+    table_took.reserve(events);
     took.reserve(events);
-    std::size_t parts = 0;
+    std::size_t messages = 0;
     for (std::uint64_t event = 0; event < events; ++event) {
         const auto process = (event * 7919) % processes;
         const auto index = static_cast<std::int32_t>(event % static_cast<std::uint64_t>(instances));
@@ -137,10 +151,17 @@ int main(int count, char** arguments) {
         start = cpu_milliseconds();
         book.put(std::move(news));
         const auto names = front.update(book, book.take_touched());
-        parts += as_change(front, book, names).pools.size();
+        const auto change = as_change(front, book, names);
+        table_took.push_back(milliseconds_since(start) * 1000);
+        registrations.change(change);
+        now += event_every;
+        messages += registrations.take(now, 1'000).size();
         took.push_back(milliseconds_since(start) * 1000);
     }
+    std::sort(table_took.begin(), table_took.end());
     std::sort(took.begin(), took.end());
+
+    const auto events_peak_mb = peak_mb();
 
     // A pass that finds everything as it is, which is what most of them do.
     lrp::Snapshot snapshot;
@@ -157,12 +178,17 @@ int main(int count, char** arguments) {
     (void)book.take_touched();
     const auto pass_ms = milliseconds_since(start);
 
+    const auto slow = took.end() - std::lower_bound(took.begin(), took.end(), 500.0);
     fmt::print(
         "{{\"processes\": {}, \"instances\": {}, \"book_ms\": {:.0f}, \"front_ms\": {:.0f}, \"build_ms\": {:.0f}, "
         "\"book_mb\": {:.0f}, \"with_table_mb\": {:.0f}, \"build_peak_mb\": {:.0f}, \"event_p50_us\": {:.1f}, "
-        "\"event_p99_us\": {:.1f}, \"event_max_us\": {:.0f}, \"parts\": {}, \"collisions\": {}, \"pass_ms\": "
+        "\"event_p99_us\": {:.1f}, \"event_max_us\": {:.0f}, \"told_ms\": {:.0f}, \"told_mb\": {:.0f}, "
+        "\"message_p50_us\": {:.1f}, \"message_p99_us\": {:.1f}, \"message_p999_us\": {:.1f}, \"message_max_us\": "
+        "{:.0f}, \"messages\": {}, \"above_500_us\": {}, \"collisions\": {}, \"pass_ms\": {:.0f}, \"peak_mb\": "
         "{:.0f}}}\n",
         book.processes(), book.instances(), book_ms, front_ms, book_ms + front_ms, book_mb, all_mb, build_peak_mb,
-        quantile(took, 0.5), quantile(took, 0.99), took.back(), parts, book.collisions(), pass_ms);
+        quantile(table_took, 0.5), quantile(table_took, 0.99), table_took.back(), told_ms, told_mb, quantile(took, 0.5),
+        quantile(took, 0.99), quantile(took, 0.999), took.back(), messages, slow, book.collisions(), pass_ms,
+        events_peak_mb);
     return 0;
 }

@@ -1,4 +1,4 @@
-// A Receptor with many LRPs that are always the same, and a strict subscriber at the other end of an emitter that
+// A Receptor with many LRPs, and a strict subscriber at the other end of an emitter that
 // follows it: how long the emitter takes from its first question to its first message and until every name has come,
 // and how long one event takes until its message is there.
 //   receptor_load NATS_URL PROCESSES INSTANCES EVENTS EVENTS_PER_SECOND INTERVAL
@@ -14,6 +14,7 @@
 #include <atomic>
 #include <cstdlib>
 #include <map>
+#include <mutex>
 #include <string>
 #include <thread>
 #include <vector>
@@ -78,10 +79,49 @@ void send_all(int fd, std::string_view text) {
     }
 }
 
-// Lists that never change, and a stream that others write to.
+// An array of elements that can be replaced while it is read: each has the same room, filled up with blanks.
+class List {
+public:
+    static constexpr std::size_t room = 640;
+
+    void add(std::string_view element) {
+        text_ += text_.empty() ? '[' : ',';
+        text_ += padded(element);
+    }
+    void set(std::size_t number, std::string_view element) {
+        const std::lock_guard lock(mutex_);
+        text_.replace(number * (room + 1) + 1, room, padded(element));
+    }
+    [[nodiscard]] std::size_t size() const { return text_.size() + 1; }
+    // Piece by piece, each of whole elements as they are then.
+    template <class Send>
+    void read(const Send& send) const {
+        constexpr std::size_t piece = (room + 1) * 100;
+        for (std::size_t from = 0; from < text_.size(); from += piece) {
+            std::string part;
+            {
+                const std::lock_guard lock(mutex_);
+                part = text_.substr(from, piece);
+            }
+            send(part);
+        }
+        send(std::string("]"));
+    }
+
+private:
+    static std::string padded(std::string_view element) {
+        if (element.size() > room) std::abort();
+        return std::string(element) + std::string(room - element.size(), ' ');
+    }
+    mutable std::mutex mutex_;
+    std::string text_;
+};
+
+// What is desired never changes, what runs does; a stream that others write to.
 class Receptor {
 public:
-    explicit Receptor(std::map<std::string, std::string, std::less<>> lists) : lists_(std::move(lists)) {
+    Receptor(std::map<std::string, std::string, std::less<>> lists, const List& running)
+        : lists_(std::move(lists)), running_(running) {
         listener_ = net::Fd(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
         sockaddr_in where{};
         where.sin_family = AF_INET;
@@ -141,16 +181,26 @@ private:
                 stream_ = fd;
                 continue;
             }
+            const auto begin = [fd](std::size_t size) {
+                send_all(fd,
+                         fmt::format("HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: {}\r\n\r\n",
+                                     size));
+            };
+            if (path == "/v1/actual_lrps") {
+                begin(running_.size());
+                running_.read([fd](const std::string& part) { send_all(fd, part); });
+                continue;
+            }
             const auto list = lists_.find(path);
             if (list == lists_.end()) break;
-            send_all(fd, fmt::format("HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: {}\r\n\r\n",
-                                     list->second.size()));
+            begin(list->second.size());
             send_all(fd, list->second);
         }
         ::shutdown(fd, SHUT_RDWR);
     }
 
     std::map<std::string, std::string, std::less<>> lists_;
+    const List& running_;
     net::Fd listener_;
     int port_ = 0;
     std::atomic<int> stream_ = -1;
@@ -186,20 +236,18 @@ int main(int count, char** arguments) {
 
     std::map<std::string, std::string, std::less<>> lists;
     auto& wanted = lists["/v1/desired_lrps"];
-    auto& running = lists["/v1/actual_lrps"];
+    List running;
     for (std::uint64_t process = 0; process < processes; ++process) {
         wanted += (process == 0 ? "[" : ",") + desired(process, instances);
         for (int index = 0; index < instances; ++index) {
             const auto number = process * static_cast<std::uint64_t>(instances) + static_cast<std::uint64_t>(index);
-            running +=
-                (number == 0 ? "[" : ",") + actual(process, index, number, guid(number, 'd'), usual_place(number), 1);
+            running.add(actual(process, index, number, guid(number, 'd'), usual_place(number), 1));
         }
     }
     wanted += "]";
-    running += "]";
     lists["/v1/domains"] = R"(["cf-apps"])";
     const auto list_mb = static_cast<double>(wanted.size() + running.size()) / 1e6;
-    const Receptor receptor(std::move(lists));
+    const Receptor receptor(std::move(lists), running);
 
     std::atomic<std::int64_t> first_message = 0;
     std::atomic<std::uint64_t> arrived = 0;
@@ -239,6 +287,7 @@ int main(int count, char** arguments) {
         const auto before = actual(process, 0, number, guid(number, 'd'), usual_place(number), event + 1);
         const auto after = actual(process, 0, number, fmt::format("event-{}", event), place, event + 2);
         const auto data = fmt::format(R"({{"actual_lrp_before":{},"actual_lrp_after":{}}})", before, after);
+        running.set(number, after);
         sent[static_cast<std::size_t>(event)] = now_ns();
         receptor.tell("actual_lrp_changed", data);
     });

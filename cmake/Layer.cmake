@@ -3,6 +3,7 @@
 function(fairlead_allocator target)
   if(NOT FAIRLEAD_SANITIZE)
     target_link_libraries(${target} PRIVATE -Wl,--no-as-needed PkgConfig::JEMALLOC -Wl,--as-needed)
+    target_sources(${target} PRIVATE ${CMAKE_SOURCE_DIR}/src/allocator.cpp)
   endif()
 endfunction()
 

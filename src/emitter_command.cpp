@@ -82,7 +82,7 @@ Result<emitter::ReceptorAccess> receptor_access(const cli::EmitterOptions& optio
 class Process {
 public:
     Process(const cli::EmitterOptions& options, Log& log, Metrics& metrics)
-        : options_(options), log_(log), metrics_(metrics), client_(connections) {}
+        : options_(options), log_(log), metrics_(metrics), client_(connections), reads_(connections) {}
     ~Process() {
         if (thread_) thread_->stop();
     }
@@ -102,7 +102,8 @@ private:
     Metrics& metrics_;
     const SystemClock clock_;
     SystemRandom random_;
-    net::AsyncClient client_;
+    net::AsyncClient client_;  // our API, and the events of a Receptor
+    net::AsyncClient reads_;   // lists of a Receptor
     lrp::Book book_;
     std::unique_ptr<cluster::Link> link_;              // our API -> ApiSource, Elector
     std::unique_ptr<emitter::ReceptorLink> receptor_;  // a Receptor -> ReceptorSource
@@ -121,7 +122,7 @@ Result<void> Process::make_source(const std::function<void()>& wake) {
     }
     auto access = receptor_access(options_);
     if (!access) return fail(std::move(access.error()));
-    receptor_ = emitter::make_receptor_link(client_, std::move(*access));
+    receptor_ = emitter::make_receptor_link(reads_, client_, std::move(*access));
     emitter::ReceptorOptions sync;
     sync.sync_interval = options_.sync_interval;
     source_ = std::make_unique<emitter::ReceptorSource>(sync, *receptor_, book_, clock_, random_, log_, wake);

@@ -12,7 +12,8 @@ namespace {
 
 class HttpReceptorLink final : public ReceptorLink {
 public:
-    HttpReceptorLink(net::AsyncClient& client, ReceptorAccess access) : client_(client), access_(std::move(access)) {
+    HttpReceptorLink(net::AsyncClient& reads, net::AsyncClient& streams, ReceptorAccess access)
+        : reads_(reads), streams_(streams), access_(std::move(access)) {
         auto tls = std::make_shared<net::AsyncTls>();
         tls->ca_pem = access_.ca_pem;
         tls->certificate_pem = access_.certificate_pem;
@@ -23,7 +24,7 @@ public:
 
     std::unique_ptr<cluster::Call> get(const std::string& path, AnswerEars ears) override {
         auto ear = std::make_shared<cluster::Ear>();
-        auto call = std::make_unique<cluster::HttpCall>(client_, ear);
+        auto call = std::make_unique<cluster::HttpCall>(reads_, ear);
         auto request = request_for(path, "application/json");
         request.timeout = access_.answer_within;
         // Both callbacks come from the client's thread.
@@ -54,7 +55,7 @@ public:
     std::unique_ptr<cluster::Call> stream(const std::string& path, const std::string& last_event_id,
                                           StreamEars ears) override {
         auto ear = std::make_shared<cluster::Ear>();
-        auto call = std::make_unique<cluster::HttpCall>(client_, ear);
+        auto call = std::make_unique<cluster::HttpCall>(streams_, ear);
         auto request = request_for(path, "text/event-stream");
         if (!last_event_id.empty()) request.headers.set("Last-Event-ID", last_event_id);
         // Diego sends no heartbeat, so silence says nothing: TCP's keepalive finds a dead end, and passes what it hid.
@@ -87,7 +88,7 @@ private:
         return request;
     }
 
-    net::AsyncClient& client_;
+    net::AsyncClient &reads_, &streams_;
     ReceptorAccess access_;
     std::shared_ptr<const net::AsyncTls> tls_;
 };
@@ -123,8 +124,9 @@ Result<ReceptorAccess> parse_receptor_url(const std::string& flag, std::string_v
     return access;
 }
 
-std::unique_ptr<ReceptorLink> make_receptor_link(net::AsyncClient& client, ReceptorAccess access) {
-    return std::make_unique<HttpReceptorLink>(client, std::move(access));
+std::unique_ptr<ReceptorLink> make_receptor_link(net::AsyncClient& reads, net::AsyncClient& streams,
+                                                 ReceptorAccess access) {
+    return std::make_unique<HttpReceptorLink>(reads, streams, std::move(access));
 }
 
 }  // namespace fairlead::emitter

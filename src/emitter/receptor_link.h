@@ -51,7 +51,9 @@ struct ReceptorAccess {
 // "https://user:password@host:port/" taken apart; bearer tokens come from a file. Errors: invalid, naming `flag`.
 Result<ReceptorAccess> parse_receptor_url(const std::string& flag, std::string_view url);
 
-// The client outlives it.
-std::unique_ptr<ReceptorLink> make_receptor_link(net::AsyncClient& client, ReceptorAccess access);
+// Lists are read on the thread of the first client, 200 MB of them at times, and the stream comes on that of the
+// second: an event does not wait for them. The clients outlive it.
+std::unique_ptr<ReceptorLink> make_receptor_link(net::AsyncClient& reads, net::AsyncClient& streams,
+                                                 ReceptorAccess access);
 
 }  // namespace fairlead::emitter
