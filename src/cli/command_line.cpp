@@ -565,8 +565,14 @@ void CommandLine::add_version() {
         version_.json = version_output_ == "json";
         action_ = [this] {
             if (version_.client_only) return show_client_version(version_, terminal_);
-            return with_session(version_.connection, terminal_,
-                                [this](Session& session) { return run_version(version_, session); });
+            bool asked = false;
+            const int code = with_session(version_.connection, terminal_, [&](Session& session) {
+                asked = true;
+                return run_version(version_, session);
+            });
+            // Nobody is known to ask, which has been said.
+            if (!asked) show_client_version(version_, terminal_);
+            return code;
         };
     });
 }

@@ -32,6 +32,13 @@ def fairlead(*args, env=None):
 
 
 class Help(unittest.TestCase):
+    def test_the_version_is_told_without_a_server(self):
+        with tempfile.TemporaryDirectory() as empty:
+            done = fairlead("version", env={"HOME": empty, "XDG_STATE_HOME": empty, "KUBECONFIG": ""})
+        self.assertRegex(done.stdout, r"Client Version: \d+\.\d+\.\d+")
+        self.assertIn("there is no kubeconfig at", done.stderr)
+        self.assertEqual(1, done.returncode)
+
     def test_every_help_teaches_by_example(self):
         for command in ((), ("serve",), ("apply",), ("get",), ("describe",), ("delete",), ("watch",), ("wait",), ("version",),
                         ("completion",)):
