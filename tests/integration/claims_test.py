@@ -4,46 +4,18 @@ dig get the answers; balancers that are made at AWS are made at its strict stand
 
 import json
 import subprocess
-import tempfile
 import urllib.request
-from pathlib import Path
 
 import harness
 from balancer_world import balancer_object, ingress_object
+from claims_world import Claims, by_claim, claim_object, cloud_balancer_object, serve_with_provider
 from elb_emulator import Emulator
-from harness import Fairlead, ServerTest, until
+from harness import ServerTest, until
 from router_world import Backend, apply, free_ports, service_objects
-
-
-def claim_object(name, requests, namespace="default", **spec):
-    return {"apiVersion": "fairlead.dev/v1", "kind": "LoadBalancerClaim", "metadata": {"name": name, "namespace": namespace},
-            "spec": {"resources": {"requests": requests}, **spec}}
 
 
 def namespace_object(name):
     return {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}}
-
-
-def by_claim(name):
-    return {"loadBalancer": {"loadBalancerClaim": {"claimName": name}}}
-
-
-class Claims:
-    """What tests of both kinds of balancers ask."""
-
-    def get(self, kind, name, namespace="default"):
-        return json.loads(self.kubectl("get", kind, name, "-n", namespace, "-o", "json").stdout)
-
-    def claim_is(self, name, phase, namespace="default", seconds=60):
-        return until(lambda: (lambda c: c["status"].get("phase") == phase and c)(self.get("lbc", name, namespace)),
-                     f"claim {namespace}/{name} is {phase}", seconds)
-
-    def condition(self, object_, type_):
-        return next((c for c in object_["status"].get("conditions", []) if c["type"] == type_), {})
-
-    def ingress_is(self, name, type_, status, namespace="default", seconds=60):
-        return until(lambda: (lambda i: self.condition(i, type_).get("status") == status and i)(self.get("ingress", name, namespace)),
-                     f"ingress {namespace}/{name} is {type_}={status}", seconds)
 
 
 class OnThisMachine(Claims, ServerTest):
@@ -190,17 +162,10 @@ class AtAws(Claims, ServerTest):
         cls.emulator = Emulator()
         cls.emulator.start()
         cls.addClassCleanup(cls.emulator.stop)
-        folder = tempfile.TemporaryDirectory()
-        cls.addClassCleanup(folder.cleanup)
         key, (secret, *_) = next(iter(cls.emulator.keys.items()))
-        (Path(folder.name) / "secret.yaml").write_text(f"AWS_ACCESS_KEY_ID: {key}\nAWS_SECRET_ACCESS_KEY: {secret}\n")
-        (Path(folder.name) / "balancers.yaml").write_text(json.dumps({
-            "installation": "test", "defaultProvider": "dublin",
-            "providers": [{"name": "dublin", "type": "aws", "endpoint": cls.emulator.url, "requestsPerSecond": 500,
-                           "parameters": {"region": "eu-west-1", "subnets": "subnet-a,subnet-b"},
-                           "secretFile": f"{folder.name}/secret.yaml", "capacity": {"network-bandwidth": "1Gi"}}]}))
-        cls.server = Fairlead("--balancers", f"{folder.name}/balancers.yaml").start()
-        cls.addClassCleanup(cls.server.remove)
+        cls.server = serve_with_provider(
+            cls, {"AWS_ACCESS_KEY_ID": key, "AWS_SECRET_ACCESS_KEY": secret}, name="dublin", type="aws", endpoint=cls.emulator.url,
+            requestsPerSecond=500, parameters={"region": "eu-west-1", "subnets": "subnet-a,subnet-b"}, capacity={"network-bandwidth": "1Gi"})
         service, endpoints = service_objects("web")
         endpoints["subsets"] = [{"addresses": [{"ip": "10.0.0.5"}], "ports": [{"name": "http", "port": 8080}]}]
         apply(cls.server, service, endpoints)  # AWS takes private addresses only; nobody is there
@@ -217,7 +182,7 @@ class AtAws(Claims, ServerTest):
         self.kubectl("delete", "ingress", name, "--ignore-not-found")
         self.kubectl("delete", "lbc", name, "--ignore-not-found", "--timeout=60s")
         until(lambda: not self.balancers(), "nothing is left at the cloud", 90)
-        until(lambda: not json.loads(self.kubectl("get", "lb", "-o", "json").stdout)["items"], "nor here", 60)
+        self.no_balancer_is_left()
 
     def test_made_by_a_provider_that_fails_four_times(self):
         self.control("config", fail=[{"operation": "CreateLoadBalancer", "status": 503, "code": "ServiceUnavailable", "times": 4}],
@@ -232,8 +197,7 @@ class AtAws(Claims, ServerTest):
 
     def test_what_was_kept_is_taken_over_by_who_declares_it_again(self):
         self.control("config", provisioning=0)
-        declared = {"apiVersion": "fairlead.dev/v1", "kind": "LoadBalancer", "metadata": {"name": "kept"},
-                    "spec": {"capacity": {"network-bandwidth": "1Gi"}, "awsLoadBalancer": {"lbName": "kept"}}}
+        declared = cloud_balancer_object("kept", "aws", "kept")
         apply(self.server, declared)
         self.kubectl("wait", "lb", "kept", "--for=condition=Available", "--timeout=60s")
         first = self.get("lb", "kept")["metadata"]["uid"]
@@ -254,6 +218,23 @@ class AtAws(Claims, ServerTest):
         apply(self.server, {**declared, "spec": {**declared["spec"], "reclaimPolicy": "Delete"}})
         self.kubectl("delete", "lb", "kept", "--timeout=60s")
         until(lambda: not self.balancers(), "it goes with whoever took it over", 60)
+
+    def test_a_strangers_balancer_of_that_name_is_refused_and_left_alone(self):
+        self.control("config", provisioning=0)
+        self.control("foreign", operation="CreateLoadBalancer", Name="theirs", Subnets=["subnet-a", "subnet-b"])
+        self.addCleanup(self.control, "config", reset={})
+        before = self.balancers()
+        self.assertEqual([each["tags"] for each in before], [{}], "it does not bear our mark")
+        apply(self.server, cloud_balancer_object("mine", "aws", "theirs", reclaimPolicy="Delete"))
+        failed = until(lambda: (lambda lb: lb["status"].get("phase") == "Failed" and lb)(self.get("lb", "mine")), "it is refused")
+        self.assertIn('"theirs" is a balancer that somebody else made', failed["status"]["message"])
+        self.assertEqual(self.condition(failed, "Available").get("status"), "False")
+        apply(self.server, claim_object("hopes", {"network-bandwidth": "1Mi"}, loadbalancerName="mine"))
+        until(lambda: "somebody else" in self.condition(self.get("lbc", "hopes"), "Bound").get("message", ""), "who wants it is told")
+        self.kubectl("delete", "lbc", "hopes", "--timeout=60s")
+        self.kubectl("delete", "lb", "mine", "--timeout=60s")
+        self.assertEqual(self.balancers(), before, "untouched, whatever the reclaim policy says")
+        self.assertEqual(self.control("state")["listeners"], [])
 
     def test_killed_after_it_was_made_and_before_it_was_known(self):
         self.control("config", provisioning=0)
