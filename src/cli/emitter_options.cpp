@@ -8,6 +8,7 @@
 
 #include "base/text.h"
 #include "cli/kubeconfig.h"
+#include "cli/log_options.h"
 #include "cli/router_options.h"
 #include "cli/terminal.h"
 #include "resource/meta.h"
@@ -60,24 +61,8 @@ Result<void> fill(std::chrono::milliseconds& to, const std::optional<std::string
     return {};
 }
 
-Result<void> fill_logging(const EmitterArguments& arguments, EmitterOptions& options) {
-    if (arguments.log_level) {
-        const auto level = parse_log_level(*arguments.log_level);
-        if (!level) {
-            return fail(Errc::invalid, "--log-level",
-                        fmt::format("\"{}\" is none of debug, info, warn, error", *arguments.log_level));
-        }
-        options.log_level = *level;
-    }
-    if (arguments.log_format) {
-        const auto format = parse_log_format(*arguments.log_format);
-        if (!format) {
-            return fail(Errc::invalid, "--log-format",
-                        fmt::format("\"{}\" is neither text nor json", *arguments.log_format));
-        }
-        options.log_format = *format;
-    }
-    return {};
+Result<void> fill_log(const EmitterArguments& arguments, EmitterOptions& options) {
+    return fill_logging(arguments.log_level, arguments.log_format, options.log_level, options.log_format);
 }
 
 // Of the connection to our API, if there is to be one.
@@ -194,7 +179,7 @@ Result<EmitterOptions> emitter_options(const EmitterArguments& arguments, const 
     if (options.subjects.empty() || options.subjects.find_first_of(" \t*>") != std::string::npos) {
         return fail(Errc::invalid, "--subjects", fmt::format("\"{}\" is no prefix like router", options.subjects));
     }
-    for (auto* step : {fill_times, fill_listen, fill_logging}) {
+    for (auto* step : {fill_times, fill_listen, fill_log}) {
         if (auto done = step(arguments, options); !done) return fail(std::move(done.error()));
     }
     if (auto done = fill_access(arguments, terminal, options); !done) return fail(std::move(done.error()));

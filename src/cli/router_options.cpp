@@ -8,6 +8,7 @@
 
 #include "base/text.h"
 #include "cli/kubeconfig.h"
+#include "cli/log_options.h"
 #include "cli/terminal.h"
 #include "resource/kinds/rules.h"
 #include "resource/meta.h"
@@ -138,22 +139,8 @@ Result<RouterOptions> router_options(const RouterArguments& arguments, const Ter
         if (!listen) return fail(std::move(listen.error()));
         options.metrics_listen = std::move(*listen);
     }
-    if (arguments.log_level) {
-        const auto level = parse_log_level(*arguments.log_level);
-        if (!level) {
-            return fail(Errc::invalid, "--log-level",
-                        fmt::format("\"{}\" is none of debug, info, warn, error", *arguments.log_level));
-        }
-        options.log_level = *level;
-    }
-    if (arguments.log_format) {
-        const auto format = parse_log_format(*arguments.log_format);
-        if (!format) {
-            return fail(Errc::invalid, "--log-format",
-                        fmt::format("\"{}\" is neither text nor json", *arguments.log_format));
-        }
-        options.log_format = *format;
-    }
+    auto logging = fill_logging(arguments.log_level, arguments.log_format, options.log_level, options.log_format);
+    if (!logging) return fail(std::move(logging.error()));
     auto connection = find_connection(arguments.connection, terminal);
     if (!connection) return fail(Errc::unavailable, connection.error().field, connection.error().message);
     options.access = {.server = connection->server,

@@ -6,6 +6,7 @@
 
 #include "base/text.h"
 #include "cli/kubeconfig.h"
+#include "cli/log_options.h"
 #include "cli/skydns_options.h"
 #include "cli/terminal.h"
 #include "json/yaml.h"
@@ -311,20 +312,8 @@ Result<ServeOptions> serve_options(const ServeArguments& arguments, const Termin
             return fail(std::move(filled.error()));
         }
     }
-    if (arguments.log_level) {
-        const auto level = parse_log_level(*arguments.log_level);
-        if (!level)
-            return fail(Errc::invalid, "--log-level",
-                        fmt::format("\"{}\" is none of debug, info, warn, error", *arguments.log_level));
-        options.log_level = *level;
-    }
-    if (arguments.log_format) {
-        const auto format = parse_log_format(*arguments.log_format);
-        if (!format)
-            return fail(Errc::invalid, "--log-format",
-                        fmt::format("\"{}\" is neither text nor json", *arguments.log_format));
-        options.log_format = *format;
-    }
+    auto logging = fill_logging(arguments.log_level, arguments.log_format, options.log_level, options.log_format);
+    if (!logging) return fail(std::move(logging.error()));
     return options;
 }
 
