@@ -24,8 +24,10 @@ void complete(Claimant& claimant) {
 
 std::string Claimant::text() const { return fmt::format("{} {}/{}", kind, namespace_, name); }
 
+std::string Claimant::place() const { return wanted + '|' + scope + '|' + labels.text() + '|' + bad_selector; }
+
 std::string Claimant::shape() const {
-    std::string text = kind + '|' + wanted + '|' + scope + '|' + labels.text() + '|' + bad_selector;
+    auto text = kind + '|' + place();
     for (const auto& [resource, quantity] : requests) text += '|' + resource + '=' + quantity.canonical();
     return text;
 }

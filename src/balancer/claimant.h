@@ -26,6 +26,8 @@ struct Claimant {
 
     // "LoadBalancerClaim shop/web"
     [[nodiscard]] std::string text() const;
+    // The same for all to whom the same balancers are open, whatever they need of one.
+    [[nodiscard]] std::string place() const;
     // The same for all who ask for the same: they wait for the same reasons.
     [[nodiscard]] std::string shape() const;
     // What stands on the balancer while it is bound.

@@ -10,21 +10,17 @@
 #include "base/text.h"
 #include "control/conditions.h"
 #include "control/finalizers.h"
+#include "controller/claim_keys.h"
 
 namespace fairlead::controller {
 
 namespace {
 
-constexpr std::string_view claim_prefix = "claim ";
-constexpr std::string_view ingress_prefix = "ingress ";
 const control::Key waiting_key = "@waiting";           // all who wait
 constexpr std::size_t at_a_time = 256;                 // writes that wait for the disk together
 constexpr std::chrono::milliseconds caught_up_in{50};  // by then the informer knows what a conflict was about
 constexpr std::size_t most_explained = 1'024;          // kinds of wishes; more are explained one by one
 constexpr std::chrono::seconds explain_every{5};       // why an Ingress waits changes with every balancer
-
-control::Key ingress_key(std::string_view name) { return std::string(ingress_prefix) + std::string(name); }
-control::Key claim_key(std::string_view name) { return std::string(claim_prefix) + std::string(name); }
 
 std::string used_claim(const resource::Ingress& ingress) {
     const auto& named = ingress.spec.load_balancer;
@@ -325,8 +321,7 @@ Result<control::Again> IngressBinding::reconcile(const control::Key& first) {
     std::vector<Draft> drafts;
     for (const auto& key : batch_.take(first, at_a_time)) {
         if (key != first) context_.taken_along(key);
-        auto draft = key.starts_with(claim_prefix) ? draft_claim(key, key.substr(claim_prefix.size()))
-                                                   : draft_ingress(key, key.substr(ingress_prefix.size()));
+        auto draft = is_claim(key) ? draft_claim(key, claim_of(key)) : draft_ingress(key, ingress_of(key));
         if (draft) drafts.push_back(std::move(*draft));
     }
     if (drafts.empty()) return control::Again::no();
