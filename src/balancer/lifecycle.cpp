@@ -201,7 +201,7 @@ private:
             const auto who = leaving_names();
             if (who.empty() && used_) {
                 return condition("Released", false, "InUse",
-                                 fmt::format("Ingress {} names it, and is on it", facts_.named_by.front()), balancer_);
+                                 fmt::format("Ingress {} names it", facts_.named_by.front()), balancer_);
             }
             return who.empty() ? condition("Released", false, "InUse", "no claimant is gone", balancer_)
                                : condition("Released", false, "Cleaning", cleaning_text(), balancer_);
