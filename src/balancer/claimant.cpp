@@ -79,6 +79,8 @@ bool same_request(const resource::ClaimReference& reference, const Claimant& cla
     return promised == claimant.amounts;
 }
 
+bool keeps_name(const resource::ClaimReference& reference) { return !reference.resources.empty(); }
+
 const resource::ClaimReference* reference_of(const resource::LoadBalancer& balancer, std::string_view uid) {
     const auto& refs = balancer.spec.claim_refs;
     const auto at = std::find_if(refs.begin(), refs.end(), [&](const auto& each) { return each.uid == uid; });

@@ -53,7 +53,8 @@ std::string offer_text(Misfit why, const LoadBalancer& balancer) {
 bool has_predecessor(const Claimant& claimant, const LoadBalancer& balancer) {
     const auto& refs = balancer.spec.claim_refs;
     return std::any_of(refs.begin(), refs.end(), [&](const auto& each) {
-        return each.name == claimant.name && each.namespace_ == claimant.namespace_ && each.kind == claimant.kind;
+        return each.name == claimant.name && each.namespace_ == claimant.namespace_ && each.kind == claimant.kind &&
+               keeps_name(each);
     });
 }
 

@@ -30,8 +30,10 @@ bool is_better(const resource::LoadBalancer* before, const resource::LoadBalance
         return true;
     }
     const auto& refs = before->spec.claim_refs;
-    return std::any_of(refs.begin(), refs.end(),
-                       [&](const auto& each) { return balancer::reference_of(after, each.uid) == nullptr; });
+    return std::any_of(refs.begin(), refs.end(), [&](const auto& each) {
+        const auto* still = balancer::reference_of(after, each.uid);
+        return still == nullptr || still->resources != each.resources;
+    });
 }
 
 }  // namespace

@@ -286,6 +286,59 @@ TEST_F(NamedTest, TheNextOneOfTheSameSourceIsHeldInItsTurn) {
               R"(["fairlead.dev/balancer-in-use"])");
 }
 
+struct SharedCase {
+    std::string policy, then;  // what becomes of it when nobody uses it any more
+};
+class SharedBalancer : public ClaimsTest, public testing::WithParamInterface<SharedCase> {};
+
+// The Ingress that names it is no reason to keep the room of a claim that is gone.
+TEST_P(SharedBalancer, RoomOfWhoIsGoneIsFreeThoughAnIngressNamesIt) {
+    make_balancer("a", "1Gi", fmt::format(R"(,"reclaimPolicy":"{}")", GetParam().policy));
+    report("a");
+    make_ingress("web", R"("loadBalancer":{"bareMetalLoadBalancer":{"type":"Haproxy","serviceName":"a"}})");
+    make_claim("first", "1Gi");
+    make_user("tenant", "first");
+    pass(1s);
+    ASSERT_EQ(on("tenant"), "a");
+    remove(ingresses_path, "tenant");
+    remove(claims_path, "first");
+    make_claim("next", "1Gi");
+    pass(3s);
+    EXPECT_EQ(claim("next"), "Pending") << "rules of the first one may still be in force";
+    report("a");
+    pass(3s);
+    EXPECT_EQ(claim("next"), "Bound a");
+    EXPECT_EQ(balancer("a"), "Running: next");
+    // Nobody takes its place at once, and then one of the same name.
+    remove(claims_path, "next");
+    pass(1s);
+    report("a");
+    pass(3s);
+    EXPECT_EQ(balancer("a"), GetParam().policy == "Recycle" ? "Running:" : "Running: next");
+    make_claim("next", "1Gi");
+    pass(3s);
+    EXPECT_EQ(claim("next"), "Bound a");
+    EXPECT_EQ(balancer("a"), "Running: next") << "once";
+    make_user("tenant", "next");
+    pass(1s);
+    EXPECT_EQ(on("tenant"), "a");
+    EXPECT_THAT(condition(balancers_path, "a", "Released"), HasSubstr("False InUse"));
+    for (const auto* each : {"tenant", "web"}) remove(ingresses_path, each);
+    remove(claims_path, "next");
+    pass(1s);
+    for (int i = 0; i < 2 && balancer("a") != "none"; ++i) {
+        report("a");
+        pass(3s);
+    }
+    EXPECT_EQ(balancer("a") + " " + condition(balancers_path, "a", "Released").substr(0, 13), GetParam().then);
+}
+
+INSTANTIATE_TEST_SUITE_P(All, SharedBalancer,
+                         testing::Values(SharedCase{"Retain", "Running: next True Retained"},
+                                         SharedCase{"Recycle", "Running: False InUse: "},
+                                         SharedCase{"Delete", "none none"}),
+                         [](const auto& each) { return each.param.policy; });
+
 TEST_F(ClaimsTest, ADeadInstanceDoesNotStartABalancerWhenTheServerComesBack) {
     make_balancer("a", "1Gi");
     report("a");
