@@ -137,8 +137,10 @@ Binding by_request(const Ingress& ingress, const Claimant& claimant, const Bindi
 bool wants_balancer(const Ingress& ingress) { return ingress.spec.load_balancer || claimant_of(ingress).has_value(); }
 
 std::string source_of(const Ingress& ingress) {
-    if (!ingress.spec.load_balancer) return {};
-    const auto& named = *ingress.spec.load_balancer;
+    return ingress.spec.load_balancer ? source_of(*ingress.spec.load_balancer) : std::string();
+}
+
+std::string source_of(const resource::IngressLoadBalancer& named) {
     if (named.gce_load_balancer) return "gce/" + named.gce_load_balancer->lb_name;
     if (named.aws_load_balancer) return "aws/" + named.aws_load_balancer->lb_name;
     if (!named.bare_metal_load_balancer) return {};

@@ -17,6 +17,7 @@ bool wants_balancer(const resource::Ingress& ingress);
 
 // "aws/edge-1", "bareMetal/Nginx/front": what tells balancers with the same source; empty: the Ingress names none.
 std::string source_of(const resource::Ingress& ingress);
+std::string source_of(const resource::IngressLoadBalancer& named);
 std::string source_of(const resource::LoadBalancer& balancer);
 
 // What there is besides the Ingress.

@@ -24,8 +24,10 @@ void complete(Claimant& claimant) {
 
 std::string Claimant::text() const { return fmt::format("{} {}/{}", kind, namespace_, name); }
 
+std::string Claimant::place() const { return wanted + '|' + scope + '|' + labels.text() + '|' + bad_selector; }
+
 std::string Claimant::shape() const {
-    std::string text = kind + '|' + wanted + '|' + scope + '|' + labels.text() + '|' + bad_selector;
+    auto text = kind + '|' + place();
     for (const auto& [resource, quantity] : requests) text += '|' + resource + '=' + quantity.canonical();
     return text;
 }
@@ -76,6 +78,8 @@ bool same_request(const resource::ClaimReference& reference, const Claimant& cla
     std::erase_if(promised, [](const auto& each) { return each.second == 0; });
     return promised == claimant.amounts;
 }
+
+bool keeps_name(const resource::ClaimReference& reference) { return !reference.resources.empty(); }
 
 const resource::ClaimReference* reference_of(const resource::LoadBalancer& balancer, std::string_view uid) {
     const auto& refs = balancer.spec.claim_refs;

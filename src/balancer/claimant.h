@@ -26,6 +26,8 @@ struct Claimant {
 
     // "LoadBalancerClaim shop/web"
     [[nodiscard]] std::string text() const;
+    // The same for all to whom the same balancers are open, whatever they need of one.
+    [[nodiscard]] std::string place() const;
     // The same for all who ask for the same: they wait for the same reasons.
     [[nodiscard]] std::string shape() const;
     // What stands on the balancer while it is bound.
@@ -42,6 +44,10 @@ std::string_view scope_of(const resource::LoadBalancer& balancer);
 
 // Whether the reference is what the claimant asks for: an Ingress may be changed after it was bound.
 bool same_request(const resource::ClaimReference& reference, const Claimant& claimant);
+
+// Whether it keeps a later claimant of its name away. One that holds nothing does not: it is kept only to say who was the
+// last, and the later one, of the same namespace, takes its place.
+bool keeps_name(const resource::ClaimReference& reference);
 
 // The reference with this uid; null: there is none.
 const resource::ClaimReference* reference_of(const resource::LoadBalancer& balancer, std::string_view uid);

@@ -97,7 +97,9 @@ bool Ledger::put(resource::LoadBalancer balancer) {
     }
     entry.free = free_amounts(balancer.spec);
     entry.claimants.clear();
-    for (const auto& each : balancer.spec.claim_refs) entry.claimants.insert(text_of(each));
+    for (const auto& each : balancer.spec.claim_refs) {
+        if (keeps_name(each)) entry.claimants.insert(text_of(each));
+    }
     entry.balancer = std::move(balancer);
     entry.revision = revision;
     enter(at->first, entry);
@@ -223,7 +225,7 @@ void Ledger::promise(std::string_view name, const Claimant& claimant) {
     auto& entry = at->second;
     withdraw(at->first, entry);
     entry.balancer.spec.claim_refs.push_back(claimant.reference());
-    entry.claimants.insert(claimant.text());
+    if (keeps_name(entry.balancer.spec.claim_refs.back())) entry.claimants.insert(claimant.text());
     by_uid_[claimant.uid].insert(at->first);
     for (auto& [resource, amount] : entry.free) amount -= amount_in(claimant.amounts, resource);
     offer(at->first, entry);

@@ -52,7 +52,7 @@ private:
         std::int64_t revision = 0;
         bool offered = false;
         Amounts free;
-        std::set<std::string> claimants;  // "kind namespace/name"
+        std::set<std::string> claimants;  // whose names are kept: "kind namespace/name"
     };
     // Of those that are offered: all, those with a label, or those of a scope.
     struct Group {

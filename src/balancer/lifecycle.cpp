@@ -21,6 +21,11 @@ std::string name_of(const ClaimReference& reference) {
     return fmt::format("{} {}/{}", reference.kind, reference.namespace_, reference.name);
 }
 
+std::vector<ClaimReference> without_shares(std::vector<ClaimReference> references) {
+    for (auto& each : references) each.resources.clear();
+    return references;
+}
+
 Condition condition(std::string type, bool is_true, std::string reason, std::string message, const LoadBalancer& of) {
     return {std::move(type),       is_true ? "True" : "False", std::move(reason), std::move(message), "",
             of.metadata.generation};
@@ -69,8 +74,9 @@ private:
         }
         if (deleting_ && clean_) return;
         if (!clean_) {
-            // What becomes of it when those who name it themselves have left it is decided by its last claimant.
-            if (kept.empty() && used_ && balancer_.spec.reclaim_policy != "Recycle") kept = std::move(last);
+            // What becomes of it when those who name it themselves have left it is decided by its last claimant, whose
+            // share is free meanwhile.
+            if (kept.empty() && used_ && balancer_.spec.reclaim_policy != "Recycle") kept = without_shares(last);
             made_.references = std::move(kept);
         } else if (balancer_.spec.reclaim_policy == "Delete") {
             made_.remove_object = true;
@@ -201,7 +207,7 @@ private:
             const auto who = leaving_names();
             if (who.empty() && used_) {
                 return condition("Released", false, "InUse",
-                                 fmt::format("Ingress {} names it, and is on it", facts_.named_by.front()), balancer_);
+                                 fmt::format("Ingress {} names it", facts_.named_by.front()), balancer_);
             }
             return who.empty() ? condition("Released", false, "InUse", "no claimant is gone", balancer_)
                                : condition("Released", false, "Cleaning", cleaning_text(), balancer_);

@@ -40,7 +40,7 @@ struct LifecycleFacts {
     PlaneReport report;
     std::size_t ingresses = 0;               // that it carries
     std::vector<std::string> cut_off = {};   // instances that do not report, and may still serve what they had
-    std::vector<std::string> named_by = {};  // Ingresses on it that name it themselves, "namespace/name"
+    std::vector<std::string> named_by = {};  // Ingresses, on it or about to be, that name it: "namespace/name"
 };
 
 struct Lifecycle {

@@ -53,7 +53,8 @@ std::string offer_text(Misfit why, const LoadBalancer& balancer) {
 bool has_predecessor(const Claimant& claimant, const LoadBalancer& balancer) {
     const auto& refs = balancer.spec.claim_refs;
     return std::any_of(refs.begin(), refs.end(), [&](const auto& each) {
-        return each.name == claimant.name && each.namespace_ == claimant.namespace_ && each.kind == claimant.kind;
+        return each.name == claimant.name && each.namespace_ == claimant.namespace_ && each.kind == claimant.kind &&
+               keeps_name(each);
     });
 }
 
@@ -147,14 +148,11 @@ Misfit offered(const LoadBalancer& balancer) {
     return balancer.spec.claim_refs.size() >= max_claimants ? Misfit::crowded : Misfit::none;
 }
 
-Considered consider(const Claimant& claimant, const LoadBalancer& balancer) {
+Considered suits(const Claimant& claimant, const LoadBalancer& balancer) {
     Considered result{balancer.metadata.name, Misfit::none, {}};
     if (!claimant.wanted.empty() && claimant.wanted != result.balancer) {
         result.why = Misfit::other_name;
         result.text = fmt::format("is not {}, which spec.loadbalancerName names", claimant.wanted);
-    } else if (const auto why = offered(balancer); why != Misfit::none) {
-        result.why = why;
-        result.text = offer_text(why, balancer);
     } else if (!claimant.scope.empty() && claimant.scope != scope_of(balancer)) {
         result.why = Misfit::scope;
         result.text = fmt::format("is for the {}, {} is wanted", scope_of(balancer), claimant.scope);
@@ -170,6 +168,13 @@ Considered consider(const Claimant& claimant, const LoadBalancer& balancer) {
         result.text = std::move(text);
     }
     return result;
+}
+
+Considered consider(const Claimant& claimant, const LoadBalancer& balancer) {
+    const bool other = !claimant.wanted.empty() && claimant.wanted != balancer.metadata.name;
+    const auto why = other ? Misfit::none : offered(balancer);
+    if (why == Misfit::none) return suits(claimant, balancer);
+    return {balancer.metadata.name, why, offer_text(why, balancer)};
 }
 
 Choice match(const Claimant& claimant, std::span<const LoadBalancer* const> balancers) {

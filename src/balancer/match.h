@@ -50,7 +50,9 @@ struct Choice {
 
 // Why nobody new is bound to it, whoever asks; none: it is offered.
 Misfit offered(const resource::LoadBalancer& balancer);
-// Why this claimant is not; `text` says more.
+// Why it is not for this claimant, whether it is offered or not; `text` says more.
+Considered suits(const Claimant& claimant, const resource::LoadBalancer& balancer);
+// Both.
 Considered consider(const Claimant& claimant, const resource::LoadBalancer& balancer);
 Choice match(const Claimant& claimant, std::span<const resource::LoadBalancer* const> balancers);
 

@@ -16,7 +16,7 @@ WorkQueue::WorkQueue(const Clock& clock, Random& random, Backoff backoff, QueueM
 void WorkQueue::enqueue(const Key& key, State& state) {
     state.queued = true;
     state.since = clock_.monotonic();
-    ready_.push_back(key);
+    ready_.push(state.group, key);
     show_depth();
 }
 
@@ -24,8 +24,10 @@ void WorkQueue::show_depth() {
     if (metrics_) metrics_->depth.set(static_cast<double>(depth()));
 }
 
-void WorkQueue::add(const Key& key) {
-    auto& state = states_[key];
+void WorkQueue::add(const Key& key, KeyGroup group) {
+    const auto [at, is_new] = states_.try_emplace(key);
+    auto& state = at->second;
+    if (is_new) state.group = group;
     if (state.queued || state.again) return;
     if (metrics_) metrics_->adds.add();
     if (state.working) {
@@ -35,9 +37,11 @@ void WorkQueue::add(const Key& key) {
     }
 }
 
-void WorkQueue::add_after(const Key& key, std::chrono::nanoseconds delay) {
-    if (delay.count() <= 0) return add(key);
-    auto& state = states_[key];
+void WorkQueue::add_after(const Key& key, std::chrono::nanoseconds delay, KeyGroup group) {
+    if (delay.count() <= 0) return add(key, group);
+    const auto [at, is_new] = states_.try_emplace(key);
+    auto& state = at->second;
+    if (is_new) state.group = group;
     const Waiting waiting{clock_.monotonic() + delay, order_++, key};
     if (state.waits) {
         if (state.waits->first <= waiting.at) return;
@@ -54,6 +58,14 @@ void WorkQueue::drop(const Key& key) {
     ++dropped_;
     show_depth();
     tidy(key);
+}
+
+void WorkQueue::remove(const Key& key) {
+    drop(key);
+    const auto found = states_.find(key);
+    if (found == states_.end() || found->second.working) return;
+    if (const auto& waits = found->second.waits) waiting_.erase({waits->first, waits->second, key});
+    states_.erase(found);
 }
 
 void WorkQueue::retry(const Key& key) {
@@ -85,12 +97,12 @@ std::optional<Key> WorkQueue::pop() {
     while (!ready_.empty()) {
         const auto found = states_.find(ready_.front());
         if (found != states_.end() && found->second.queued) break;
-        ready_.pop_front();
+        ready_.pop();
         --dropped_;
     }
     if (ready_.empty()) return std::nullopt;
-    Key key = std::move(ready_.front());
-    ready_.pop_front();
+    Key key = ready_.front();
+    ready_.pop();
     auto& state = states_[key];
     const auto now = clock_.monotonic();
     if (metrics_) {
@@ -134,6 +146,16 @@ std::optional<MonotonicTime> WorkQueue::due() const {
 int WorkQueue::failures(const Key& key) const {
     const auto found = states_.find(key);
     return found == states_.end() ? 0 : found->second.failures;
+}
+
+bool WorkQueue::queued(const Key& key) const {
+    const auto found = states_.find(key);
+    return found != states_.end() && (found->second.queued || found->second.again);
+}
+
+bool WorkQueue::delayed(const Key& key) const {
+    const auto found = states_.find(key);
+    return found != states_.end() && found->second.waits.has_value();
 }
 
 }  // namespace fairlead::control

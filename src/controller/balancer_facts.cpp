@@ -20,6 +20,7 @@ using balancer::Tenant;
 using resource::LoadBalancer;
 
 constexpr std::chrono::seconds usual_lease{15};
+constexpr std::chrono::milliseconds ask_again{50};  // by then the view knows what was written
 constexpr std::chrono::seconds time_to_register{
     10};  // that a server has for a new balancer before we say what is wrong
 
@@ -339,14 +340,47 @@ void BalancerLifecycle::want(const LoadBalancer& balancer, bool remove) {
     works_.want(name, std::move(wish));
 }
 
+std::vector<std::string> BalancerLifecycle::who_names(const LoadBalancer& balancer) const {
+    const auto& name = balancer.metadata.name;
+    balancer::BindingWorld world;
+    world.by_source = [this](const std::string& source) {
+        std::vector<const LoadBalancer*> list;
+        for (const auto& each : by_source_.find(source)) list.push_back(balancers_.get(each));
+        return list;
+    };
+    std::vector<std::string> keys;
+    for (const auto& key : named_by_.find(balancer::source_of(balancer))) {
+        const auto* ingress = ingresses_.get(key);
+        if (ingress == nullptr) continue;
+        const bool on_it = ingress->status.load_balancer_name == name;
+        const auto* wanted = on_it ? nullptr : balancer::balancer_of(*ingress, world).balancer;
+        if (on_it || (wanted != nullptr && wanted->metadata.name == name)) keys.push_back(key);
+    }
+    return keys;
+}
+
+// Asked before the finalizer is taken off. ingress_binding puts nobody on what we see being deleted or stopped, so
+// whoever was put on it before is on it in the store.
+std::string BalancerLifecycle::just_arrived(const LoadBalancer& balancer) {
+    const auto& name = balancer.metadata.name;
+    if (!control::has_finalizer(balancer.metadata, balancer::in_use_finalizer)) return {};
+    for (const auto& key : named_by_.find(balancer::source_of(balancer))) {
+        const auto newest =
+            control::decoded<resource::Ingress>(context_.client().get(control::object_id(ingresses_.kind(), key)));
+        if (!newest && newest.error().code == Errc::not_found) continue;
+        if (newest && newest->status.load_balancer_name != name) continue;
+        context_.enqueue_after(name, ask_again);
+        return key;
+    }
+    return {};
+}
+
 balancer::LifecycleFacts BalancerLifecycle::facts_of(const LoadBalancer& balancer) {
     const auto& name = balancer.metadata.name;
     balancer::LifecycleFacts facts{balancer, {}, {}, ingresses_on_.find(name).size(), cut_off(balancer)};
-    for (const auto& key : ingresses_on_.find(name)) {
-        const auto* ingress = ingresses_.get(key);
-        if (ingress != nullptr && balancer::source_of(*ingress) == balancer::source_of(balancer)) {
-            facts.named_by.push_back(key);
-        }
+    facts.named_by = who_names(balancer);
+    if (facts.named_by.empty()) {
+        if (auto key = just_arrived(balancer); !key.empty()) facts.named_by.push_back(std::move(key));
     }
     std::set<std::string> uids;
     for (const auto& reference : balancer.spec.claim_refs) {

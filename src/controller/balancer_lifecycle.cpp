@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "balancer/binding.h"
 #include "balancer/provision.h"
 #include "base/log.h"
 #include "base/text.h"
@@ -51,6 +52,8 @@ BalancerLifecycle::BalancerLifecycle(control::Context& context, balancer::Works&
       instances_(context.view<resource::RouterInstance>(resource::router_instance_kind())),
       ingresses_on_(
           ingresses_.add_index([](const resource::Ingress& each) { return one(each.status.load_balancer_name); })),
+      named_by_(ingresses_.add_index([](const resource::Ingress& each) { return one(balancer::source_of(each)); })),
+      by_source_(balancers_.add_index([](const LoadBalancer& each) { return one(balancer::source_of(each)); })),
       instances_of_(
           instances_.add_index([](const resource::RouterInstance& each) { return one(each.spec.load_balancer); })),
       references_to_(balancers_.add_index([](const LoadBalancer& each) {
@@ -78,6 +81,12 @@ BalancerLifecycle::~BalancerLifecycle() { works_.on_news({}); }
 
 void BalancerLifecycle::watch_all() {
     context_.watch(balancers_.informer());
+    // Of several with one source the oldest has the Ingresses that name it: the next one takes its place.
+    balancers_.informer().add_handler([this](const store::ObjectRef& before, const store::ObjectRef& after) {
+        const auto object = before && !after ? json::parse(before->value()) : Result<json::Value>(json::Value());
+        const auto gone = object ? resource::decode<LoadBalancer>(*object) : Result<LoadBalancer>(fail(object.error()));
+        if (gone && !after) enqueue_source(balancer::source_of(*gone));
+    });
     instances_.informer().add_handler(
         [this](const store::ObjectRef& before, const store::ObjectRef& after) { instance_changed(before, after); });
     ingresses_.informer().add_handler(
@@ -106,12 +115,23 @@ void BalancerLifecycle::instance_changed(const store::ObjectRef& before, const s
     }
 }
 
+void BalancerLifecycle::enqueue_source(const std::string& source) {
+    if (source.empty()) return;
+    for (const auto& name : by_source_.find(source)) context_.enqueue(name);
+}
+
 void BalancerLifecycle::ingress_changed(const store::ObjectRef& before, const store::ObjectRef& after) {
     const std::string key((after ? after : before)->name());
     std::set<std::string> concerned;
     for (const auto& each : {before, after}) {
         const auto object = each ? json::parse(each->value()) : Result<json::Value>(json::Value());
-        if (object) concerned.emplace(json::string_at(*object, "status.loadBalancerName"));
+        if (!object) continue;
+        const auto on = json::string_at(*object, "status.loadBalancerName");
+        concerned.emplace(on);
+        const auto* named = on.empty() ? json::find(*object, "spec.loadBalancer") : nullptr;
+        const auto wish = named != nullptr ? resource::decode<resource::IngressLoadBalancer>(*named)
+                                           : Result<resource::IngressLoadBalancer>(fail(Errc::not_found, ""));
+        if (wish) enqueue_source(balancer::source_of(*wish));
     }
     concerned.erase("");
     for (const auto& name : concerned) {

@@ -61,6 +61,7 @@ private:
     void watch_all();
     void instance_changed(const store::ObjectRef& before, const store::ObjectRef& after);
     [[nodiscard]] bool is_old(const resource::RouterInstance& instance) const;
+    void enqueue_source(const std::string& source);
     void ingress_changed(const store::ObjectRef& before, const store::ObjectRef& after);
     Result<Again> carry_out(const resource::LoadBalancer& balancer, const balancer::LifecycleFacts& facts);
     // The object as it is then; nothing: there was nothing to write.
@@ -82,6 +83,10 @@ private:
     [[nodiscard]] bool still_exists(const resource::ClaimReference& reference) const;
     [[nodiscard]] bool has_ingresses(const resource::ClaimReference& reference,
                                      const resource::LoadBalancer& balancer) const;
+    // Ingresses that name the balancer themselves, and are on it or will be as soon as nobody can remove it under them.
+    [[nodiscard]] std::vector<std::string> who_names(const resource::LoadBalancer& balancer) const;
+    // One that was put on it and that the view does not show there yet; empty: there is none.
+    [[nodiscard]] std::string just_arrived(const resource::LoadBalancer& balancer);
     [[nodiscard]] std::string uid_at_cloud(const resource::LoadBalancer& balancer) const;
     [[nodiscard]] bool is_fresh(const resource::RouterInstance& instance) const;
     // Who does not report, and may still serve what it had.
@@ -104,6 +109,8 @@ private:
     control::View<resource::Ingress>& ingresses_;
     control::View<resource::RouterInstance>& instances_;
     const control::Index& ingresses_on_;   // LoadBalancer -> Ingresses whose status names it
+    const control::Index& named_by_;       // source -> Ingresses that name it
+    const control::Index& by_source_;      // source -> LoadBalancers
     const control::Index& instances_of_;   // LoadBalancer -> RouterInstances
     const control::Index& references_to_;  // "kind namespace/name" -> LoadBalancers
     const control::Index& owners_of_;      // uid on what is at a cloud -> LoadBalancers

@@ -1,4 +1,5 @@
-// What is followed, what is due, and the turns. Who gets what is in claim_placing.cpp.
+// What is followed, what is due, and the turns. Who gets what is in claim_placing.cpp, what is made and given up in
+// claim_provision.cpp, what is written in claim_writes.cpp.
 #include "controller/claim_binder.h"
 
 #include <fmt/core.h>
@@ -6,6 +7,7 @@
 #include <algorithm>
 
 #include "base/text.h"
+#include "controller/claim_keys.h"
 
 namespace fairlead::controller {
 
@@ -13,12 +15,10 @@ namespace {
 
 const control::Key all_work = "claims";        // the one key
 constexpr std::size_t looks_per_turn = 8'192;  // claimants that need no write cost about 1 us each
-constexpr std::string_view claim_prefix = "claim ";
-constexpr std::string_view ingress_prefix = "ingress ";
 
 std::string key_of(const resource::ClaimReference& reference) {
-    return fmt::format("{}{}/{}", reference.kind == resource::claim_reference_ingress ? ingress_prefix : claim_prefix,
-                       reference.namespace_, reference.name);
+    const auto name = fmt::format("{}/{}", reference.namespace_, reference.name);
+    return reference.kind == resource::claim_reference_ingress ? ingress_key(name) : claim_key(name);
 }
 
 // Whether somebody who found no place before might find one now.
@@ -30,8 +30,10 @@ bool is_better(const resource::LoadBalancer* before, const resource::LoadBalance
         return true;
     }
     const auto& refs = before->spec.claim_refs;
-    return std::any_of(refs.begin(), refs.end(),
-                       [&](const auto& each) { return balancer::reference_of(after, each.uid) == nullptr; });
+    return std::any_of(refs.begin(), refs.end(), [&](const auto& each) {
+        const auto* still = balancer::reference_of(after, each.uid);
+        return still == nullptr || still->resources != each.resources;
+    });
 }
 
 }  // namespace
@@ -46,6 +48,7 @@ ClaimBinder::ClaimBinder(control::Context& context, ClaimBinderOptions options)
           const auto& name = claim.status.load_balancer_name;
           return name.empty() ? std::vector<std::string>{} : std::vector<std::string>{name};
       })),
+      queue_(context.clock(), context.random(), options_.backoff, nullptr),
       figures_(context.metrics()) {
     balancers_.informer().add_handler(
         [this](const store::ObjectRef& before, const store::ObjectRef& after) { balancer_changed(before, after); });
@@ -88,7 +91,7 @@ void ClaimBinder::balancer_changed(const store::ObjectRef& before, const store::
         const auto* claim = claims_.get(key);
         if (claim == nullptr || claim->status.phase != "Bound") continue;
         if (balancer == nullptr || balancer::reference_of(*balancer, claim->metadata.uid) == nullptr) {
-            look_again(std::string(claim_prefix) + key);
+            look_again(claim_key(key));
         }
     }
 }
@@ -108,8 +111,9 @@ void ClaimBinder::claimant_changed(const std::string& key) {
     if (const auto known = notes_.find(key); known != notes_.end() && known->second.uid != asks->uid) forget(key);
     auto& note = notes_[key];
     note.uid = asks->uid;
-    if (key.starts_with(claim_prefix)) {
-        const auto& phase = claims_.get(key.substr(claim_prefix.size()))->status.phase;
+    note.group = fnv1a(asks->place());
+    if (is_claim(key)) {
+        const auto& phase = claims_.get(claim_of(key))->status.phase;
         set_phase(key, note, phase.empty() ? "Pending" : phase);
     } else {
         set_phase(key, note, ledger_.bound_to(asks->uid).empty() ? "Pending" : "Bound");
@@ -118,20 +122,19 @@ void ClaimBinder::claimant_changed(const std::string& key) {
 }
 
 std::optional<balancer::Claimant> ClaimBinder::claimant(const std::string& key) const {
-    if (key.starts_with(claim_prefix)) {
-        const auto* claim = claims_.get(std::string_view(key).substr(claim_prefix.size()));
+    if (is_claim(key)) {
+        const auto* claim = claims_.get(claim_of(key));
         if (claim == nullptr || !claim->metadata.deletion_timestamp.empty()) return std::nullopt;
         return balancer::claimant_of(*claim);
     }
-    const auto* ingress = ingresses_.get(std::string_view(key).substr(ingress_prefix.size()));
+    const auto* ingress = ingresses_.get(ingress_of(key));
     if (ingress == nullptr || !ingress->metadata.deletion_timestamp.empty()) return std::nullopt;
     return balancer::claimant_of(*ingress);
 }
 
 void ClaimBinder::set_phase(const std::string& key, Note& note, const std::string& phase) {
     if (note.phase == phase) return;
-    const auto* kind =
-        key.starts_with(claim_prefix) ? resource::claim_reference_claim : resource::claim_reference_ingress;
+    const auto* kind = is_claim(key) ? resource::claim_reference_claim : resource::claim_reference_ingress;
     figures_.count(kind, note.phase, phase);
     if (phase == "Bound" && note.since) figures_.bound(context_.clock().monotonic() - *note.since);
     note.phase = phase;
@@ -145,31 +148,23 @@ void ClaimBinder::forget(const std::string& key) {
     if (at == notes_.end()) return;
     set_phase(key, at->second, "");
     making_.erase(key);
-    if (at->second.due) delayed_.erase({*at->second.due, key});
+    queue_.remove(key);
     wait_no_more(key, at->second);
-    notes_.erase(at);  // one that is in ready_ is found to be gone there
+    notes_.erase(at);
 }
 
 // --- what is due ---
 
 void ClaimBinder::look_again(const std::string& key) {
     const auto at = notes_.find(key);
-    if (at == notes_.end() || at->second.queued) return;
-    at->second.queued = true;
-    ready_.push_back(key);
+    if (at == notes_.end()) return;
+    queue_.add(key, at->second.group);
     context_.enqueue(all_work);
 }
 
 void ClaimBinder::look_later(const std::string& key, std::chrono::nanoseconds delay) {
     const auto at = notes_.find(key);
-    if (at == notes_.end()) return;
-    const auto due = context_.clock().monotonic() + delay;
-    if (at->second.due) {
-        if (*at->second.due <= due) return;
-        delayed_.erase({*at->second.due, key});
-    }
-    at->second.due = due;
-    delayed_.emplace(due, key);
+    if (at != notes_.end()) queue_.add_after(key, delay, at->second.group);
 }
 
 void ClaimBinder::wait(const std::string& key, Note& note, const balancer::Claimant& claimant) {
@@ -199,7 +194,7 @@ bool ClaimBinder::wake_fitting(const std::string& balancer) {
             const auto asks = note.uncertain ? std::nullopt : claimant(*key);  // that one looks by itself
             if (!asks || !ledger_.fits(balancer, *asks)) continue;
             some = true;
-            if (note.queued) continue;
+            if (queue_.queued(*key)) continue;
             look_again(*key);
             --room;
         }
@@ -219,14 +214,19 @@ void ClaimBinder::relist() {
     relist_at_ = now + options_.relist;
 }
 
-Result<control::Again> ClaimBinder::reconcile(const control::Key& /*key*/) {
+// Informers read some objects at a time, and whoever comes alone costs a write of its balancer: at the beginning of
+// much work it is read first, for a moment. Once work has begun, what is left makes groups enough.
+bool ClaimBinder::gathers() {
+    if (gathered_ || !queue_.ready()) return false;
     const auto now = context_.clock().monotonic();
-    while (!delayed_.empty() && delayed_.begin()->first <= now) {
-        const auto key = delayed_.begin()->second;
-        delayed_.erase(delayed_.begin());
-        notes_.at(key).due.reset();
-        look_again(key);
-    }
+    if (!busy_since_) busy_since_ = now;
+    const bool more = claims_.informer().has_news() || ingresses_.informer().has_news();
+    gathered_ = !more || now >= *busy_since_ + options_.gather;
+    return !gathered_;
+}
+
+Result<control::Again> ClaimBinder::reconcile(const control::Key& /*key*/) {
+    if (gathers()) return control::Again::now();
     relist();
     if (!improved_.empty()) {
         for (const auto& key : making_) look_again(key);
@@ -235,21 +235,20 @@ Result<control::Again> ClaimBinder::reconcile(const control::Key& /*key*/) {
     std::erase_if(improved_, [this](const auto& balancer) { return !wake_fitting(balancer); });
     Turn turn;
     const auto is_full = [&] { return turn.size + turn.unplaced.size() >= options_.batch; };
-    for (std::size_t i = 0; i < looks_per_turn && !ready_.empty() && !is_full(); ++i) {
-        const auto key = std::move(ready_.front());
-        ready_.pop_front();
-        const auto at = notes_.find(key);
-        if (at == notes_.end()) continue;
-        at->second.queued = false;
-        consider(key, turn);
+    for (std::size_t i = 0; i < looks_per_turn && !is_full(); ++i) {
+        const auto key = queue_.pop();
+        if (!key) break;
+        queue_.done(*key);  // what a look finds out may ask for another
+        consider(*key, turn);
     }
     // Why they wait is told of what is left when all others have their places.
     for (const auto& each : turn.unplaced) leave_waiting(each, turn);
     write_balancers(turn);
     write_statuses(turn);
-    if (!ready_.empty() || !improved_.empty()) return control::Again::now();
-    auto next = *relist_at_;
-    if (!delayed_.empty()) next = std::min(next, delayed_.begin()->first);
+    if (queue_.ready() || !improved_.empty()) return control::Again::now();
+    busy_since_.reset();
+    gathered_ = false;
+    const auto next = std::min(*relist_at_, queue_.due().value_or(*relist_at_));
     return control::Again::in(std::max(std::chrono::nanoseconds(next - context_.clock().monotonic()),
                                        std::chrono::nanoseconds(std::chrono::milliseconds(1))));
 }

@@ -9,7 +9,6 @@
 #pragma once
 
 #include <chrono>
-#include <deque>
 #include <map>
 #include <optional>
 #include <set>
@@ -27,6 +26,8 @@ namespace fairlead::controller {
 struct ClaimBinderOptions {
     std::optional<balancer::ProviderSettings> provider;  // makes balancers when nothing fits
     std::size_t batch = 2'000;                           // claimants that are written of at a time
+    // How long claimants that were read wait for more that are on their way, to be written of together.
+    std::chrono::nanoseconds gather = std::chrono::milliseconds(250);
     std::chrono::nanoseconds relist = std::chrono::minutes(1);
     // How long a balancer that only has to start is waited for before one is provisioned.
     std::chrono::nanoseconds start_patience = std::chrono::seconds(20);
@@ -41,13 +42,15 @@ public:
     Result<control::Again> reconcile(const control::Key& key) override;
 
 private:
+    // By then the informer knows what a conflict was about.
+    static constexpr std::chrono::milliseconds caught_up_in{100};
     // Of a claimant, by its key: "claim NAMESPACE/NAME" or "ingress NAMESPACE/NAME".
     struct Note {
         std::string uid, phase;
-        std::string shape;  // of a claimant that waits; empty: it does not
-        bool queued = false;
-        std::optional<MonotonicTime> due, since;  // waits for a balancer since
-        std::optional<MonotonicTime> making;      // its balancer is being made, as we know since
+        std::string shape;                    // of a claimant that waits; empty: it does not
+        control::KeyGroup group = 0;          // with whom it is looked at: they may go to the same balancers
+        std::optional<MonotonicTime> since;   // waits for a balancer since
+        std::optional<MonotonicTime> making;  // its balancer is being made, as we know since
         int failures = 0;
         // A write of this balancer, at this version, may yet turn out to have happened; without version, its creation.
         std::optional<std::pair<std::string, std::string>> uncertain;
@@ -56,10 +59,16 @@ private:
         std::string key;
         balancer::Claimant claimant;
     };
+    // A balancer that could not be made, who waits for it, and where they go instead.
+    struct GivenUp {
+        std::string other;
+        std::vector<std::string> keys;
+    };
     // What a turn writes.
     struct Turn {
         std::map<std::string, std::vector<Placed>> commits;                 // by balancer
         std::vector<std::pair<Placed, resource::LoadBalancer>> creations;   // of balancers
+        std::map<std::string, GivenUp> given_up;                            // by balancer
         std::map<std::string, resource::LoadBalancerClaimStatus> statuses;  // by claim
         std::vector<Placed> unplaced;                                       // nothing fits
         std::optional<std::set<std::string>> addresses;  // that balancers have; none: nobody has asked yet
@@ -78,10 +87,11 @@ private:
     void look_later(const std::string& key, std::chrono::nanoseconds delay);
     void forget(const std::string& key);
     void relist();
+    [[nodiscard]] bool gathers();
     [[nodiscard]] std::optional<balancer::Claimant> claimant(const std::string& key) const;
     void set_phase(const std::string& key, Note& note, const std::string& phase);
 
-    // claim_placing.cpp: who gets what, and the writes that follow
+    // claim_placing.cpp: who gets what
     void consider(const std::string& key, Turn& turn);
     void consider_claim(const std::string& key, Note& note, Turn& turn);
     Result<std::string> why_lost(const resource::LoadBalancerClaim& claim);  // empty: it is not
@@ -91,21 +101,31 @@ private:
         std::string balancer;  // that it can be written to now
     };
     Tied tied_to(Note& note, const balancer::Claimant& claimant);
+    void leave_waiting(const Placed& unplaced, Turn& turn);
+    [[nodiscard]] balancer::Waiting why_waiting(const balancer::Claimant& claimant);
+
+    // claim_provision.cpp: what is made, and what is given up
     // Its balancer is being made. True: that has taken too long, and another one fits.
     bool give_up(const std::string& key, Note& note, const balancer::Claimant& claimant, const std::string& balancer,
                  Turn& turn);
-    void leave_waiting(const Placed& unplaced, Turn& turn);
     [[nodiscard]] bool one_starts(const balancer::Claimant& claimant) const;
     bool try_provision(const Placed& unplaced, const Note& note, Turn& turn, balancer::Waiting& waiting);
-    [[nodiscard]] balancer::Waiting why_waiting(const balancer::Claimant& claimant);
+
+    // claim_writes.cpp: what is said, and what is written
     void say(const std::string& claim, const std::string& phase, const std::string& balancer, const std::string& reason,
              const std::string& message, Turn& turn);
     void say_bound(const std::string& claim, const std::string& balancer, Turn& turn);
     void write_balancers(Turn& turn);
-    void committed(const std::string& balancer, const json::Value& object, const std::vector<Placed>& placed,
+    void committed(const std::string& balancer, const Result<json::Value>& answer, const std::vector<Placed>& placed,
                    Turn& turn);
+    void marked(const std::string& balancer, const Result<json::Value>& answer, const GivenUp& given_up, Turn& turn);
+    // What was written counts before the view has seen it. False: it cannot be read.
+    bool take_over(const std::string& balancer, const json::Value& object);
     void not_committed(const std::string& balancer, const Error& error, const std::vector<Placed>& placed);
     void write_statuses(Turn& turn);
+    [[nodiscard]] std::optional<json::Value> newest(const std::string& balancer) const;
+    [[nodiscard]] control::Request update_of(const std::string& balancer, json::Value object) const;
+    [[nodiscard]] std::optional<control::Request> mark_of(const std::string& balancer, const GivenUp& given_up);
     [[nodiscard]] std::optional<control::Request> commit_of(const std::string& balancer,
                                                             const std::vector<Placed>& placed);
     void reset(const std::string& balancer);
@@ -119,12 +139,13 @@ private:
     balancer::Ledger ledger_;
     std::map<std::string, json::Value> ahead_;  // balancers that we wrote and the view has not seen yet
     std::map<std::string, Note> notes_;
-    std::deque<std::string> ready_;
-    std::set<std::pair<MonotonicTime, std::string>> delayed_;
+    control::WorkQueue queue_;                              // claimants that are to be looked at
     std::map<std::string, std::set<std::string>> waiting_;  // by what they ask for: nothing fits
     std::set<std::string> improved_;                        // balancers that may fit somebody who waits
     std::set<std::string> making_;                          // whose balancer is being made
     std::optional<MonotonicTime> relist_at_;
+    std::optional<MonotonicTime> busy_since_;  // there is always somebody to look at
+    bool gathered_ = false;                    // and work has begun
     // Reasons are the same for all who ask for the same.
     std::map<std::string, balancer::Waiting> reasons_;
     std::uint64_t reasons_of_ = 0;  // generation of the ledger

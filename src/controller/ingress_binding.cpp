@@ -10,21 +10,17 @@
 #include "base/text.h"
 #include "control/conditions.h"
 #include "control/finalizers.h"
+#include "controller/claim_keys.h"
 
 namespace fairlead::controller {
 
 namespace {
 
-constexpr std::string_view claim_prefix = "claim ";
-constexpr std::string_view ingress_prefix = "ingress ";
 const control::Key waiting_key = "@waiting";           // all who wait
 constexpr std::size_t at_a_time = 256;                 // writes that wait for the disk together
 constexpr std::chrono::milliseconds caught_up_in{50};  // by then the informer knows what a conflict was about
 constexpr std::size_t most_explained = 1'024;          // kinds of wishes; more are explained one by one
 constexpr std::chrono::seconds explain_every{5};       // why an Ingress waits changes with every balancer
-
-control::Key ingress_key(std::string_view name) { return std::string(ingress_prefix) + std::string(name); }
-control::Key claim_key(std::string_view name) { return std::string(claim_prefix) + std::string(name); }
 
 std::string used_claim(const resource::Ingress& ingress) {
     const auto& named = ingress.spec.load_balancer;
@@ -156,6 +152,32 @@ bool IngressBinding::in_use(const std::string& claim) const {
     });
 }
 
+bool IngressBinding::is_protected(const control::Key& key, const resource::Ingress& ingress,
+                                  const resource::LoadBalancer& balancer) {
+    const auto& name = balancer.metadata.name;
+    if (const auto claim = used_claim(ingress); !claim.empty()) {
+        const auto* present = claims_.get(claim);
+        const bool may = present != nullptr && present->metadata.deletion_timestamp.empty();
+        if (!may || control::has_finalizer(present->metadata, balancer::claim_in_use_finalizer)) return true;
+        ask_for(claim_key(claim));
+        return false;  // its change asks for us again
+    }
+    if (balancer::source_of(ingress).empty() || ingress.status.load_balancer_name == name) return true;
+    const auto holds = [](const resource::LoadBalancer& each) {
+        return control::has_finalizer(each.metadata, balancer::in_use_finalizer);
+    };
+    if (!holds(balancer)) return false;  // so does its change
+    // It may have been taken off since: then the view is a moment behind.
+    const auto newest =
+        control::decoded<resource::LoadBalancer>(context_.client().get(control::object_id(balancers_.kind(), name)));
+    if (newest) return holds(*newest) && newest->metadata.uid == balancer.metadata.uid;
+    if (newest.error().code != Errc::not_found) {
+        batch_.add_later(key);
+        context_.enqueue_after(key, std::chrono::seconds(1));
+    }
+    return false;
+}
+
 // For an Ingress that asks for a share itself and has none: which balancers were considered.
 void IngressBinding::explain(const resource::Ingress& ingress, balancer::Binding& binding) {
     const auto claimant = balancer::claimant_of(ingress);
@@ -229,16 +251,7 @@ std::optional<IngressBinding::Draft> IngressBinding::draft_ingress(const control
     } else {
         waiting_.erase(name);
     }
-    // The claim is protected before it is used.
-    const auto claim = used_claim(*ingress);
-    if (binding.balancer != nullptr && !claim.empty()) {
-        const auto* present = claims_.get(claim);
-        const bool may = present != nullptr && present->metadata.deletion_timestamp.empty();
-        if (may && !control::has_finalizer(present->metadata, balancer::claim_in_use_finalizer)) {
-            ask_for(claim_key(claim));
-            return std::nullopt;  // its change asks for us again
-        }
-    }
+    if (binding.balancer != nullptr && !is_protected(key, *ingress, *binding.balancer)) return std::nullopt;
     auto status = ingress->status;
     if (wants) {
         set_status(*ingress, binding, status);
@@ -325,8 +338,7 @@ Result<control::Again> IngressBinding::reconcile(const control::Key& first) {
     std::vector<Draft> drafts;
     for (const auto& key : batch_.take(first, at_a_time)) {
         if (key != first) context_.taken_along(key);
-        auto draft = key.starts_with(claim_prefix) ? draft_claim(key, key.substr(claim_prefix.size()))
-                                                   : draft_ingress(key, key.substr(ingress_prefix.size()));
+        auto draft = is_claim(key) ? draft_claim(key, claim_of(key)) : draft_ingress(key, ingress_of(key));
         if (draft) drafts.push_back(std::move(*draft));
     }
     if (drafts.empty()) return control::Again::no();

@@ -1,8 +1,8 @@
 // Says which balancer carries an Ingress: status.loadBalancerName (whoever serves selects by it), the balancer's
 // addresses, and the conditions Bound and Programmed. Only of Ingresses that name a balancer or ask for a share of one;
 // all others are left alone. Keeps the finalizer of claims that an Ingress uses, and an Ingress gets the balancer of a
-// claim only once that is there. Made by main; runs in a Manager. Keys are "ingress NAMESPACE/NAME" and "claim
-// NAMESPACE/NAME".
+// claim only once that is there; one that it names itself once balancer_lifecycle has put a finalizer there. Made by
+// main; runs in a Manager. Keys are those of claim_keys.h.
 #pragma once
 
 #include <map>
@@ -43,6 +43,9 @@ private:
     [[nodiscard]] std::optional<Draft> draft_ingress(const control::Key& key, const std::string& name);
     [[nodiscard]] std::optional<Draft> draft_claim(const control::Key& key, const std::string& name);
     [[nodiscard]] bool in_use(const std::string& claim) const;
+    // Whether what it is to be bound to stays there if somebody deletes it. False: it comes again.
+    [[nodiscard]] bool is_protected(const control::Key& key, const resource::Ingress& ingress,
+                                    const resource::LoadBalancer& balancer);
     void explain(const resource::Ingress& ingress, balancer::Binding& binding);
     void set_status(const resource::Ingress& ingress, const balancer::Binding& binding,
                     resource::IngressStatus& status);

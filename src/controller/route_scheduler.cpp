@@ -54,6 +54,7 @@ RouteScheduler::RouteScheduler(control::Context& context, RouteSchedulerOptions 
           return routers;
       })),
       bindings_(*context.kinds().find("fairlead.dev", "v1", "routebindings")),
+      queue_(context.clock(), context.random(), options_.backoff, nullptr),
       webhook_(options_.ask, context.waker()),
       moves_{.rate = options_.moves_per_second},
       returns_{.rate = options_.returns_per_second},
@@ -203,32 +204,22 @@ void RouteScheduler::forget(const std::string& key) {
     set_router(key, at->second, "");
     set_host(key, at->second, "");
     figures_.count("", -1);
-    if (at->second.due) delayed_.erase({*at->second.due, key});
+    queue_.remove(key);
     waiting_.erase(key);
     webhook_.forget(key);
-    notes_.erase(at);  // one that is in ready_ is found to be gone there
+    notes_.erase(at);
 }
 
 // --- what is due ---
 
 void RouteScheduler::look_again(const std::string& key) {
-    const auto at = notes_.find(key);
-    if (at == notes_.end() || at->second.queued) return;
-    at->second.queued = true;
-    ready_.push_back(key);
+    if (!notes_.contains(key)) return;
+    queue_.add(key);
     context_.enqueue(all_work);
 }
 
 void RouteScheduler::look_later(const std::string& key, std::chrono::nanoseconds delay) {
-    const auto at = notes_.find(key);
-    if (at == notes_.end()) return;
-    const auto due = context_.clock().monotonic() + delay;
-    if (at->second.due) {
-        if (*at->second.due <= due) return;
-        delayed_.erase({*at->second.due, key});
-    }
-    at->second.due = due;
-    delayed_.emplace(due, key);
+    if (notes_.contains(key)) queue_.add_after(key, delay);
 }
 
 void RouteScheduler::wake_waiting(std::size_t most) {
@@ -247,7 +238,8 @@ void RouteScheduler::relist() {
     if (relist_at_) {
         for (const auto& each : notes_) {
             const auto& note = each.second;
-            if (!note.router.empty() || note.queued || note.due || webhook_.asking(each.first)) continue;
+            if (!note.router.empty() || webhook_.asking(each.first)) continue;
+            if (queue_.queued(each.first) || queue_.delayed(each.first)) continue;
             const auto* route = routes_.get(each.first);
             if (route != nullptr && need_of(*route, note) != Need::nothing) look_again(each.first);
         }
@@ -256,29 +248,19 @@ void RouteScheduler::relist() {
 }
 
 Result<control::Again> RouteScheduler::reconcile(const control::Key& /*key*/) {
-    const auto now = context_.clock().monotonic();
-    while (!delayed_.empty() && delayed_.begin()->first <= now) {
-        const auto key = delayed_.begin()->second;
-        delayed_.erase(delayed_.begin());
-        notes_.at(key).due.reset();
-        look_again(key);
-    }
     relist();
     if (check_strategies_) compare_strategies();
     Wishes wishes;
-    for (std::size_t i = 0; i < looks_per_turn && !ready_.empty() && wishes.size() < options_.batch; ++i) {
-        const auto key = std::move(ready_.front());
-        ready_.pop_front();
-        const auto at = notes_.find(key);
-        if (at == notes_.end()) continue;
-        at->second.queued = false;
-        consider(key, wishes);
+    for (std::size_t i = 0; i < looks_per_turn && wishes.size() < options_.batch; ++i) {
+        const auto key = queue_.pop();
+        if (!key) break;
+        queue_.done(*key);  // what a look finds out may ask for another
+        consider(*key, wishes);
     }
     // What a refusal has to tell is written in a second round.
     while (!wishes.empty()) wishes = write(std::move(wishes));
-    if (!ready_.empty()) return control::Again::now();
-    auto next = *relist_at_;
-    if (!delayed_.empty()) next = std::min(next, delayed_.begin()->first);
+    if (queue_.ready()) return control::Again::now();
+    const auto next = std::min(*relist_at_, queue_.due().value_or(*relist_at_));
     return control::Again::in(std::max(std::chrono::nanoseconds(next - context_.clock().monotonic()),
                                        std::chrono::nanoseconds(std::chrono::milliseconds(1))));
 }

@@ -7,7 +7,6 @@
 // the condition Scheduled and what becomes of entries of `former`.
 #pragma once
 
-#include <deque>
 #include <map>
 #include <optional>
 #include <set>
@@ -53,12 +52,10 @@ private:
         std::string uid, router;              // where it is placed; as we left it until the informer has caught up
         bool rehosted = false;                // its host has changed since it was placed
         std::optional<Hosts::iterator> host;  // in hosts_; nothing: its name depends on the Router
-        bool queued = false;                  // in ready_
         bool announce = false;                // we have bound it, and nobody has been told yet
         int failures = 0;
         std::string reason;                  // why it waits
         std::optional<MonotonicTime> since;  // when it was seen to be new
-        std::optional<MonotonicTime> due;    // in delayed_
     };
     enum class Need { nothing, place, move, rename, give_back, tidy };
     // A write, and what it stands for.
@@ -143,9 +140,8 @@ private:
     std::vector<traffic::Candidate> roomy_;                // those with room for all routes of a host
     std::map<std::string, std::set<std::string>> placed_;  // router -> routes
     std::set<std::string> waiting_;                        // routes that no Router takes now
-    std::deque<std::string> ready_;
-    std::set<std::pair<MonotonicTime, std::string>> delayed_;
-    std::set<std::string> told_;  // "router text" of strategies that do not count
+    control::WorkQueue queue_;                             // routes that are to be looked at
+    std::set<std::string> told_;                           // "router text" of strategies that do not count
     WebhookCalls webhook_;
     std::set<std::string> unasked_;  // wait until fewer questions are open
     Pace moves_, returns_;

@@ -170,7 +170,10 @@ TEST(Lifecycle, IsNotReleasedWhileAnIngressNamesIt) {
         report.plane = Plane::running;
         const auto used = decide({balancer, {gone, gone}, report, 1, {}, {"shop/web"}});
         std::string names;
-        for (const auto& each : used.references) names += each.name + " ";
+        for (const auto& each : used.references) {
+            names += each.name + " ";
+            EXPECT_TRUE(each.resources.empty()) << "its share is free";
+        }
         EXPECT_EQ(names, row.references);
         EXPECT_EQ(reason(used, "Released"), "-InUse");
         EXPECT_EQ(reason(used, "Available"), "+Offered");

@@ -127,10 +127,16 @@ INSTANTIATE_TEST_SUITE_P(
                    Misfit::none, ""},
         MisfitCase{"Predecessor",
                    [](auto& b, auto&) {
+                       b.spec.claim_refs = {reference("c", {{"network-iops", "1"}})};
+                       b.spec.claim_refs[0].uid = "another";
+                   },
+                   Misfit::predecessor, "earlier one of this name"},
+        MisfitCase{"NoneForAPredecessorThatHoldsNothing",
+                   [](auto& b, auto&) {
                        b.spec.claim_refs = {reference("c", {})};
                        b.spec.claim_refs[0].uid = "another";
                    },
-                   Misfit::predecessor, "earlier one of this name"}),
+                   Misfit::none, ""}),
     [](const auto& each) { return each.param.name; });
 
 TEST(Match, AnIngressGetsOnlyItsOwnScope) {

@@ -126,6 +126,57 @@ TEST_F(ClaimsTest, AClaimMadeAgainUnderTheSameNameDoesNotInherit) {
     EXPECT_EQ(claim("web"), "Bound a");
 }
 
+class RackTest : public ClaimsTest {
+protected:
+    // One balancer in each of five racks, and as many claims for each rack, which arrive in turns.
+    void fill(int claims_each) {
+        for (const auto& rack : racks) {
+            make_balancer(rack, fmt::format("{}Mi", claims_each));
+            EXPECT_EQ(world
+                          .merge(fmt::format("{}/{}", balancers_path, rack),
+                                 fmt::format(R"({{"metadata":{{"labels":{{"rack":"{}"}}}}}})", rack))
+                          .code,
+                      200);
+            report(rack);
+        }
+        settle();
+        before = generation(racks[0]);
+        for (int i = 0; i < claims_each * 5; ++i) {
+            make_claim(fmt::format("c{:04}", i), "1Mi",
+                       fmt::format(R"(,"selector":{{"matchLabels":{{"rack":"{}"}}}})", racks[i % 5]));
+        }
+        settle();
+        EXPECT_EQ(claim(fmt::format("c{:04}", claims_each * 5 - 1)), "Bound r5");
+    }
+    // Grows with every write of who has a share.
+    std::int64_t generation(const std::string& rack) {
+        return json::int_at(get(balancers_path, rack).value, "metadata.generation").value_or(0);
+    }
+
+    const std::vector<std::string> racks{"r1", "r2", "r3", "r4", "r5"};
+    std::int64_t before = 0;
+};
+
+TEST_F(RackTest, ClaimsForTheSameBalancersAreWrittenTogetherThoughATurnIsSmall) {
+    binding.batch = 8;
+    start();
+    fill(8);
+    for (const auto& rack : racks) EXPECT_EQ(generation(rack), before + 1) << rack;
+}
+
+// Informers read 256 at a time.
+TEST_F(RackTest, ClaimsThatArriveTogetherAreReadBeforeTheyAreWrittenOf) {
+    fill(120);
+    for (const auto& rack : racks) EXPECT_EQ(generation(rack), before + 1) << rack;
+}
+
+TEST_F(RackTest, NobodyIsWaitedForLonger) {
+    binding.gather = 0s;
+    start();
+    fill(120);
+    EXPECT_GT(generation("r1"), before + 1) << "those who were read first were written of first";
+}
+
 TEST_F(ClaimsTest, AClaimWhoseBalancerIsGoneIsLost) {
     make_balancer("a", "1Gi");
     report("a");

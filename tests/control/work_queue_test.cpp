@@ -134,5 +134,45 @@ TEST(BackoffDelay, HasACap) {
     }
 }
 
+TEST_F(Queue, KeysOfAGroupComeTogether) {
+    for (const auto* key : {"a", "x", "b", "y"}) queue.add(key, *key < 'm' ? 1 : 2);
+    queue.add_after("c", seconds(1), 1);
+    clock.advance(seconds(2));
+    EXPECT_EQ(drain(), "abcxy");
+}
+
+TEST_F(Queue, WhatIsRemovedIsForgotten) {
+    queue.add("a");
+    queue.add("b");
+    queue.add_after("c", seconds(1));
+    queue.retry("d");
+    for (const auto* key : {"a", "c", "d", "x"}) queue.remove(key);
+    EXPECT_FALSE(queue.queued("a"));
+    EXPECT_TRUE(queue.queued("b"));
+    EXPECT_FALSE(queue.delayed("c"));
+    EXPECT_EQ(queue.failures("d"), 0);
+    EXPECT_EQ(queue.depth(), 1U);
+    EXPECT_EQ(queue.waiting(), 0U);
+    clock.advance(std::chrono::minutes(10));
+    EXPECT_EQ(drain(), "b");
+    queue.add("a", 7);
+    queue.remove("a");
+    queue.add("a", 8);
+    EXPECT_EQ(drain(), "a") << "once, though its old place is in another group";
+}
+
+TEST_F(Queue, SaysWhatWaits) {
+    EXPECT_FALSE(queue.queued("a") || queue.delayed("a"));
+    queue.add_after("a", seconds(1));
+    EXPECT_TRUE(queue.delayed("a") && !queue.queued("a"));
+    queue.add("a");
+    EXPECT_TRUE(queue.delayed("a") && queue.queued("a"));
+    ASSERT_EQ(queue.pop(), "a");
+    EXPECT_FALSE(queue.queued("a"));
+    queue.add("a");
+    EXPECT_TRUE(queue.queued("a")) << "it comes again when it is done";
+    queue.done("a");
+}
+
 }  // namespace
 }  // namespace fairlead::control
