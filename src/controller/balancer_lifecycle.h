@@ -55,6 +55,8 @@ private:
     struct Version {
         std::string served;
         store::Revision revision = 0;
+        std::string balancer{};  // that carries it
+        std::int64_t generation = 0;
     };
 
     // balancer_lifecycle.cpp
