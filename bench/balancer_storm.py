@@ -150,12 +150,9 @@ class Storm:
             process.http, process.https, process.status, process.metrics = (next(ports) for _ in range(4))
         with concurrent.futures.ThreadPoolExecutor(4) as threads:
             list(threads.map(lambda each: each.start(), self.processes.values()))
-        for name, kind in balancers():
-            body = self.file(f"create-{name}", template(name, kind, 0), "{n}")
-            said = wait_all([subprocess.Popen(self.api("--method", "POST", "--path", INGRESSES, "--body-file", body, "--requests", self.count,
-                                                       "--clients", 16), stdout=subprocess.PIPE, text=True)])
-            if said[0]["errors"]:
-                raise SystemExit(f"Ingresses of {name} were refused")
+        creating = [self.create(name, kind) for name, kind in balancers()]
+        if refused := sum(each["errors"] for each in wait_all(creating)):
+            raise SystemExit(f"{refused} Ingresses were refused")
         for name, process in self.processes.items():
             for number in (0, self.count - 1):
                 process.answers(f"{name}-{number}.test", seconds=300)
@@ -167,6 +164,11 @@ class Storm:
         return all(any(c["type"] == "Programmed" and c["status"] == "True" and c.get("observedGeneration") == each["metadata"]["generation"]
                        for c in each.get("status", {}).get("conditions", [])) for each in listed)
 
+    def create(self, name, kind):
+        body = self.file(f"create-{name}", template(name, kind, 0), "{n}")
+        return subprocess.Popen(self.api("--method", "POST", "--path", INGRESSES, "--body-file", body, "--requests", self.count, "--clients", 2),
+                                stdout=subprocess.PIPE, text=True)
+
     def update(self, name, kind, rate, seconds):
         spec = template(name, kind, self.phase)["spec"]
         body = self.file(f"update-{name}", {"spec": {"rules": spec["rules"]}}, f"{{n%{self.count}}}")
@@ -175,13 +177,14 @@ class Storm:
                                 stdout=subprocess.PIPE, text=True)
 
     def cpu(self):
-        """What ends as a child of an agent is `nginx -t`."""
+        """Seconds of each part; what ends as a child of an agent is `nginx -t`."""
         spent = collections.Counter({"server": own_seconds(self.server.process.pid)[0]})
         for name, process in self.processes.items():
             own, tests = own_seconds(process.process.pid)
             pid = process.haproxy_pid() or process.nginx_pid()
             spent.update({"agents": own, "nginx -t": tests, "HAProxy" if name[0] == "h" else "nginx": tree_seconds(pid)})
-        return dict(spent)
+        ours = os.times()  # children that have ended: writers and clients
+        return {**spent, "load": ours.children_user + ours.children_system}
 
     def measure(self, rate, seconds, stormed):
         """Updates for the balancers in `stormed` and requests for all."""
@@ -191,7 +194,7 @@ class Storm:
         asking = [load(self.tools, process.http, f"{name}-{{n%{self.count}}}.test", seconds) for name, process in self.processes.items()]
         writing = [self.update(name, kind, rate // len(stormed), seconds) for name, kind in balancers() if name in stormed]
         written, asked = wait_all(writing), wait_all(asking)
-        ended = time.monotonic()
+        ended, meanwhile = time.monotonic(), self.cpu()
         took = ended - began
         until(self.settled, "every Ingress says that it is in force", 300)
         settled = time.monotonic() - ended
@@ -200,11 +203,16 @@ class Storm:
         return {"updates": sum(each["rps"] for each in written), "refused": sum(each["errors"] for each in written),
                 "asked": summed(asked), "took": took, "settled": settled, "done": done,
                 "by_balancer": {name: each["requests"] for name, each in zip([n for n, _ in balancers() if n in stormed], written)},
-                "write_ms": [each["p50_ms"] for each in written], "cpu": {key: (after[key] - before[key]) / (took + settled) for key in after}}
+                "write_ms": [each["p50_ms"] for each in written], "cpu": {key: (meanwhile[key] - before[key]) / took for key in after},
+                "spent": {key: after[key] - before[key] for key in after}}
 
     def remove(self):
         with concurrent.futures.ThreadPoolExecutor(4) as threads:
             list(threads.map(lambda each: each.remove(), self.processes.values()))
+
+
+def parts(seconds, times, unit):
+    return ", ".join(f"{key} {value * times:.2f} {unit}" for key, value in seconds.items())
 
 
 def show(name, got, stormed):
@@ -224,7 +232,10 @@ def show(name, got, stormed):
     quiet = [n for n in done if n not in stormed]
     if quiet and stormed:
         print(f"  {len(quiet)} balancers without updates: {sum(sum(done[n].values()) for n in quiet)} Ingresses made anew, changes and reloads")
-    print("  CPU per second: " + ", ".join(f"{key} {value:.2f} s" for key, value in got["cpu"].items()), flush=True)
+    print(f"  CPU per second: {parts(got['cpu'], 1, 's')} = {sum(got['cpu'].values()):.2f} s", flush=True)
+    if done_updates := sum(got["by_balancer"].values()):
+        each = {key: value / done_updates for key, value in got["spent"].items()}
+        print(f"  CPU per update until all was said, requests meanwhile included: {parts(each, 1000, 'ms')}", flush=True)
 
 
 def one_nginx(tools, blocks, port, seconds):
@@ -298,10 +309,10 @@ def run(tools, seconds, ingresses, rate):
     print(f"  {asked.requests:,} requests, {asked.errors} failed, {asked.again} sent again on a new connection; p50 {asked.p50:.2f} ms, "
           f"p99 {asked.p99:.1f} ms, slowest {asked.slowest:.0f} ms; CPU per second {theirs['cpu']:.2f} s")
     spent = ours["cpu"]
-    half = sum(each for key, each in spent.items() if key not in ("server", "agents"))
+    half = spent["HAProxy"] + spent["nginx"] + spent["nginx -t"]
     print(f"CPU of all proxies and tests per second, ours to theirs: {half:.2f} to {theirs['cpu']:.2f} s = {half / theirs['cpu']:.2f} x; of the ten HAProxy "
           f"{spent['HAProxy']:.2f} s = {spent['HAProxy'] / theirs['cpu']:.2f} x")
     reloads = sum(each["reloads"] for name, each in ours["done"].items() if name[0] == "n")
-    each = (spent["nginx"] + spent["nginx -t"]) * (ours["took"] + ours["settled"]) / max(reloads, 1)
+    each = (ours["spent"]["nginx"] + ours["spent"]["nginx -t"]) / max(reloads, 1)
     print(f"CPU of one reload of nginx, requests meanwhile included: {each:.2f} s for {count} Ingresses to {theirs['each']:.2f} s for "
           f"{count * len(everyone):,} = {each / theirs['each']:.3f} x", flush=True)

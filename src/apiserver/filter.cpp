@@ -19,6 +19,7 @@ bool pins_only(const resource::Selector& fields) {
 Outcome<Filter> Filter::make(const resource::Kind& kind, std::string_view ns, std::string_view name,
                              const QueryOptions& options) {
     Filter filter;
+    filter.kind_ = &kind;
     if (!options.label_selector.empty()) {
         auto labels = resource::Selector::parse_labels(options.label_selector);
         if (!labels) return refuse(bad_request(labels.error().message));
@@ -44,7 +45,7 @@ Outcome<Filter> Filter::make(const resource::Kind& kind, std::string_view ns, st
     return filter;
 }
 
-bool Filter::matches(const store::Object& object) const {
+bool Filter::matches(const store::Object& object, SelectableMemory* memory) const {
     const auto full = object.name();
     if (only_ && full != *only_) return false;
     if (!full.starts_with(prefix_)) return false;
@@ -56,6 +57,10 @@ bool Filter::matches(const store::Object& object) const {
         if (namespace_ && ns != *namespace_) return false;
     }
     if (!needs_object()) return true;
+    if (memory != nullptr) {
+        const auto known = memory->of(*kind_, object);
+        return known && labels_.matches_labels(known->labels) && fields_.matches_fields(known->fields);
+    }
     const auto value = parse_object(object);
     return value && labels_.matches_labels(*value) && fields_.matches_fields(*value);
 }

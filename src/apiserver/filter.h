@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "apiserver/request_info.h"
+#include "apiserver/selectable_memory.h"
 #include "apiserver/status.h"
 #include "resource/selector.h"
 #include "store/object.h"
@@ -26,11 +27,13 @@ public:
     // No selector was given: everything below the prefix matches.
     [[nodiscard]] bool selects_all() const { return !name_ && !namespace_ && !needs_object(); }
 
-    [[nodiscard]] bool matches(const store::Object& object) const;
+    // `memory` may be null: then an object that has to be read is parsed for this call alone.
+    [[nodiscard]] bool matches(const store::Object& object, SelectableMemory* memory = nullptr) const;
 
 private:
     [[nodiscard]] bool needs_object() const { return !labels_.empty() || !fields_.empty(); }
 
+    const resource::Kind* kind_ = nullptr;
     std::string prefix_;
     std::optional<std::string> only_;
     std::optional<std::string> name_, namespace_;  // pinned

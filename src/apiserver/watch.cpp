@@ -17,6 +17,7 @@ WatchStream::WatchStream(WatchPlan plan, store::Store& store, const Clock& clock
       store_(store),
       clock_(clock),
       hub_(hub),
+      selectable_(hub != nullptr ? hub->selectable() : nullptr),
       limits_(std::move(limits)),
       held_(std::move(held)) {
     const auto now = clock_.monotonic();
@@ -28,7 +29,14 @@ WatchStream::WatchStream(WatchPlan plan, store::Store& store, const Clock& clock
 
 void WatchStream::start(std::function<void()> wake) {
     if (!hub_) return;
-    place_ = hub_->join(plan_.kind->table(), plan_.filter.prefix(), std::move(wake));
+    WatchHub::Concerns concerns;
+    if (!plan_.filter.prefix().empty() || !plan_.filter.selects_all()) {
+        concerns = [filter = plan_.filter, selectable = selectable_](const store::Event& event) {
+            return (!event.removed && filter.matches(*event.object, selectable.get())) ||
+                   (event.previous && filter.matches(*event.previous, selectable.get()));
+        };
+    }
+    place_ = hub_->join(plan_.kind->table(), std::move(concerns), std::move(wake));
     schedule();
 }
 
@@ -114,8 +122,8 @@ bool WatchStream::read_live(std::string& out, std::size_t limit) {
 }
 
 void WatchStream::append(const store::Event& event, std::string& out) {
-    const bool now = !event.removed && plan_.filter.matches(*event.object);
-    const bool was = event.previous && plan_.filter.matches(*event.previous);
+    const bool now = !event.removed && plan_.filter.matches(*event.object, selectable_.get());
+    const bool was = event.previous && plan_.filter.matches(*event.previous, selectable_.get());
     delivered_ = event.revision;
     if (now) return append_object(was ? "MODIFIED" : "ADDED", event.object->value(), out);
     if (!was) return;

@@ -53,6 +53,7 @@ private:
     store::Store& store_;
     const Clock& clock_;
     WatchHub* hub_;
+    std::shared_ptr<SelectableMemory> selectable_;  // the hub's; null without one
     WatchLimits limits_;
     std::shared_ptr<void> held_;
 

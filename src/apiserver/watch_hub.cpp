@@ -1,5 +1,7 @@
 #include "apiserver/watch_hub.h"
 
+#include <algorithm>
+
 namespace fairlead::apiserver {
 
 namespace {
@@ -49,12 +51,16 @@ WatchHub::Table& WatchHub::table(std::string_view name) {
     return *table;
 }
 
-std::unique_ptr<WatchHub::Place> WatchHub::join(std::string_view name, std::string names_from,
-                                                std::function<void()> wake) {
+WatchHub::Concerns WatchHub::names_from(std::string prefix) {
+    if (prefix.empty()) return {};
+    return [prefix = std::move(prefix)](const store::Event& event) { return event.object->name().starts_with(prefix); };
+}
+
+std::unique_ptr<WatchHub::Place> WatchHub::join(std::string_view name, Concerns concerns, std::function<void()> wake) {
     const std::lock_guard lock(mutex_);
     auto& t = table(name);
     const auto id = next_id_++;
-    t.members.emplace(id, std::make_shared<Member>(Member{std::move(names_from), std::move(wake)}));
+    t.members.emplace(id, std::make_shared<Member>(Member{std::move(concerns), std::move(wake)}));
     return std::unique_ptr<Place>(new Place(*this, std::string(name), id));
 }
 
@@ -78,7 +84,7 @@ void WatchHub::ring() {
     bell_.notify_one();
 }
 
-void WatchHub::collect_news(Table& table, Wakes& wakes, MonotonicTime now) {
+void WatchHub::collect_news(Table& table, Wakes& wakes, std::vector<News>& news, MonotonicTime now) {
     const auto wake_all = [&] {
         for (auto& [id, member] : table.members) wakes.push_back(member);
         table.all_woken = now;
@@ -86,7 +92,7 @@ void WatchHub::collect_news(Table& table, Wakes& wakes, MonotonicTime now) {
     };
     if (table.members.empty()) return;
     const bool selective = std::any_of(table.members.begin(), table.members.end(),
-                                       [](const auto& m) { return !m.second->names_from.empty(); });
+                                       [](const auto& m) { return m.second->concerns != nullptr; });
     if (!selective || !table.news) {
         // The cursor begins here: what came before is announced to everybody now.
         if (selective) {
@@ -95,7 +101,7 @@ void WatchHub::collect_news(Table& table, Wakes& wakes, MonotonicTime now) {
         }
         return wake_all();
     }
-    std::vector<store::Event> events;
+    News found;
     for (;;) {
         auto batch = table.news->next(news_at_once);
         if (!batch) {  // fell behind: everybody looks for himself
@@ -103,26 +109,17 @@ void WatchHub::collect_news(Table& table, Wakes& wakes, MonotonicTime now) {
             return wake_all();
         }
         if (batch->events.empty()) break;
-        for (auto& event : batch->events) events.push_back(std::move(event));
+        for (auto& event : batch->events) found.events.push_back(std::move(event));
     }
-    for (auto& entry : table.members) {
-        auto& member = entry.second;
-        const bool concerned =
-            member->names_from.empty() || std::any_of(events.begin(), events.end(), [&](const store::Event& event) {
-                return event.object->name().starts_with(member->names_from);
-            });
-        if (concerned) {
-            wakes.push_back(member);
-        } else {
-            table.stale = true;
-        }
-    }
+    for (auto& entry : table.members) found.members.push_back(entry.second);
+    table.stale = true;
+    news.push_back(std::move(found));
 }
 
-void WatchHub::collect(Wakes& wakes, MonotonicTime now) {
+void WatchHub::collect(Wakes& wakes, std::vector<News>& news, MonotonicTime now) {
     const std::lock_guard lock(mutex_);
     for (auto& [name, table] : tables_) {
-        if (table->dirty.exchange(false, std::memory_order_acq_rel)) collect_news(*table, wakes, now);
+        if (table->dirty.exchange(false, std::memory_order_acq_rel)) collect_news(*table, wakes, news, now);
         if (table->stale && now - table->all_woken >= wake_all_every) {
             for (auto& [id, member] : table->members) wakes.push_back(member);
             table->all_woken = now;
@@ -154,7 +151,14 @@ void WatchHub::run() {
             rung_ = false;
         }
         Wakes wakes;
-        collect(wakes, clock_.monotonic());
+        std::vector<News> news;
+        collect(wakes, news, clock_.monotonic());
+        for (const auto& [events, members] : news) {
+            for (const auto& member : members) {
+                const auto concerned = [&each = *member](const store::Event& event) { return each.concerns(event); };
+                if (!member->concerns || std::any_of(events.begin(), events.end(), concerned)) wakes.push_back(member);
+            }
+        }
         for (const auto& member : wakes) member->wake();
     }
 }

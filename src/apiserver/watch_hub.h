@@ -16,6 +16,7 @@
 #include <utility>
 #include <vector>
 
+#include "apiserver/selectable_memory.h"
 #include "base/clock.h"
 #include "store/store.h"
 
@@ -45,9 +46,16 @@ public:
         std::uint64_t id_;
         MonotonicTime due_{MonotonicTime::max()};  // guarded by the hub's mutex
     };
-    // `names_from`: only objects whose name starts with this concern the stream; it is woken for those at once, and
-    // once a second for others so that it does not fall behind the history.
-    std::unique_ptr<Place> join(std::string_view table, std::string names_from, std::function<void()> wake);
+    // Whether an event concerns a stream; called on the hub's thread, possibly once more after the stream has left.
+    using Concerns = std::function<bool(const store::Event& event)>;
+    // Events whose object has a name that starts with this; all, if it is empty.
+    static Concerns names_from(std::string prefix);
+    // The stream is woken at once for events that concern it (null: all of them), and once a second for others so that
+    // it does not fall behind the history.
+    std::unique_ptr<Place> join(std::string_view table, Concerns concerns, std::function<void()> wake);
+
+    // Shared by the streams and by what they say concerns them.
+    [[nodiscard]] const std::shared_ptr<SelectableMemory>& selectable() const { return selectable_; }
 
     // Every stream ends at its next pull.
     void drain();
@@ -55,7 +63,7 @@ public:
 
 private:
     struct Member {
-        std::string names_from;
+        Concerns concerns;
         std::function<void()> wake;
     };
     struct Table {
@@ -64,22 +72,28 @@ private:
         std::map<std::uint64_t, std::shared_ptr<Member>> members;
         std::unique_ptr<store::Cursor> news;  // read by the hub's thread only: which names changed
         MonotonicTime all_woken;
-        bool stale = false;  // some members have not been woken for news of others
+        bool stale = false;  // some members may not have been woken for news of others
         std::unique_ptr<store::Subscription> subscription;
     };
     using Wakes = std::vector<std::shared_ptr<Member>>;
+    // What has happened to a table, and who may be concerned.
+    struct News {
+        std::vector<store::Event> events;
+        Wakes members;
+    };
 
     void run();
     void ring();
-    void collect(Wakes& wakes, MonotonicTime now);
-    void collect_news(Table& table, Wakes& wakes, MonotonicTime now);
+    void collect(Wakes& wakes, std::vector<News>& news, MonotonicTime now);
+    void collect_news(Table& table, Wakes& wakes, std::vector<News>& news, MonotonicTime now);
     Table& table(std::string_view name);
 
     store::Store& store_;
     const Clock& clock_;
+    const std::shared_ptr<SelectableMemory> selectable_ = std::make_shared<SelectableMemory>();
     std::atomic<bool> draining_{false};
 
-    std::mutex mutex_;  // everything below; never held while waking
+    std::mutex mutex_;  // everything below; never held while waking, or asking whom an event concerns
     std::map<std::string, std::unique_ptr<Table>, std::less<>> tables_;
     std::set<std::pair<MonotonicTime, std::pair<Table*, std::uint64_t>>> deadlines_;
     std::uint64_t next_id_ = 1;

@@ -157,6 +157,16 @@ std::string source_of(const LoadBalancer& balancer) {
     return fmt::format("bareMetal/{}/{}", own.type, own.service_name);
 }
 
+bool same_for_ingresses(const LoadBalancer& before, const LoadBalancer& after) {
+    const auto without_progress = [](LoadBalancer balancer) {
+        balancer.metadata.resource_version.clear();
+        balancer.status.ingresses.reset();
+        std::erase_if(balancer.status.conditions, [](const auto& each) { return each.type == "Programmed"; });
+        return balancer;
+    };
+    return without_progress(before) == without_progress(after);
+}
+
 Binding balancer_of(const Ingress& ingress, const BindingWorld& world) {
     if (!ingress.metadata.deletion_timestamp.empty()) return none("Deleting", "the Ingress is being deleted");
     if (ingress.spec.load_balancer && ingress.spec.load_balancer->load_balancer_claim) return by_claim(ingress, world);

@@ -20,6 +20,9 @@ std::string source_of(const resource::Ingress& ingress);
 std::string source_of(const resource::IngressLoadBalancer& named);
 std::string source_of(const resource::LoadBalancer& balancer);
 
+// Whether a balancer means the same to Ingresses as before: what it says of its own progress is nothing to them.
+bool same_for_ingresses(const resource::LoadBalancer& before, const resource::LoadBalancer& after);
+
 // What there is besides the Ingress.
 struct BindingWorld {
     // Of the namespace of the Ingress; null: there is none.

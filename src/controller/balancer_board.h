@@ -2,6 +2,7 @@
 // providers, and read by ingress_binding, which writes it into the Ingresses. Used on the manager's thread.
 #pragma once
 
+#include <cstdint>
 #include <map>
 #include <optional>
 #include <set>
@@ -13,6 +14,7 @@ namespace fairlead::controller {
 struct RulesState {
     bool in_force = false;
     std::string reason, problem;  // why they cannot be, or not whole
+    std::int64_t generation = 0;  // of the Ingress that this is about
     bool operator==(const RulesState&) const = default;
 };
 

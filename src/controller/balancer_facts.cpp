@@ -413,6 +413,8 @@ void BalancerLifecycle::pin_up(const LoadBalancer& balancer) {
         if (!work || (work->settled == 0 && work->rules_error.empty())) return;
         for (const auto& [key, version] : table.parts) {
             auto& state = states[key];
+            const auto* ingress = ingresses_.get(key);
+            if (ingress != nullptr) state.generation = ingress->metadata.generation;
             state.in_force = work->settled >= version;
             const auto problem = work->problems.find(ingress_owner(key));
             const auto own = table.problems.find(key);
@@ -430,21 +432,26 @@ void BalancerLifecycle::pin_up(const LoadBalancer& balancer) {
         return board_.set(name, std::move(states));
     }
     const auto instances = fresh(name);
+    std::map<std::string_view, const resource::RouterInstanceProblem*> problems;  // the last one counts
+    for (const auto* instance : instances) {
+        if (!instance->status.ready) continue;
+        for (const auto& problem : instance->status.problems) problems[problem.route] = &problem;
+    }
     for (const auto& key : ingresses_on_.find(name)) {
         const auto version = versions_.find(key);
         auto& state = states[key];
         std::size_t ready = 0;
         state.in_force = version != versions_.end();
+        if (version != versions_.end()) state.generation = version->second.generation;
         for (const auto* instance : instances) {
             if (!instance->status.ready) continue;
             ++ready;
             const auto programmed = static_cast<store::Revision>(instance->status.programmed.value_or(0));
             state.in_force = state.in_force && version->second.revision <= programmed;
-            for (const auto& problem : instance->status.problems) {
-                if (problem.route != key) continue;
-                state.reason = problem.reason;
-                state.problem = problem.message.empty() ? problem.reason : problem.message;
-            }
+        }
+        if (const auto problem = problems.find(key); problem != problems.end()) {
+            state.reason = problem->second->reason;
+            state.problem = problem->second->message.empty() ? state.reason : problem->second->message;
         }
         if (ready == 0) states.erase(key);  // nobody can say; what was said stays
     }

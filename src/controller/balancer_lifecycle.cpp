@@ -36,6 +36,14 @@ store::Revision revision_of(const json::Value& object) {
 
 std::string reference_key(std::string_view kind, std::string_view key) { return fmt::format("{} {}", kind, key); }
 
+// All of an Ingress that whoever serves it looks at, and all that we do: a deletion is a generation of its own.
+std::string served_text(const resource::Ingress& ingress) {
+    auto text =
+        fmt::format("{}|{}|{}", ingress.metadata.uid, ingress.metadata.generation, ingress.status.load_balancer_name);
+    for (const auto& [name, value] : ingress.metadata.annotations) text += fmt::format("|{}={}", name, value);
+    return text;
+}
+
 bool changed_meanwhile(const Error& error) { return error.code == Errc::conflict || error.code == Errc::not_found; }
 
 }  // namespace
@@ -120,42 +128,45 @@ void BalancerLifecycle::enqueue_source(const std::string& source) {
     for (const auto& name : by_source_.find(source)) context_.enqueue(name);
 }
 
+void BalancerLifecycle::enqueue_named(const store::ObjectRef& ingress) {
+    const auto object = json::parse(ingress->value());
+    const auto* named = object ? json::find(*object, "spec.loadBalancer") : nullptr;
+    if (named == nullptr) return;
+    if (const auto wish = resource::decode<resource::IngressLoadBalancer>(*named)) {
+        enqueue_source(balancer::source_of(*wish));
+    }
+}
+
 void BalancerLifecycle::ingress_changed(const store::ObjectRef& before, const store::ObjectRef& after) {
     const std::string key((after ? after : before)->name());
-    std::set<std::string> concerned;
-    for (const auto& each : {before, after}) {
-        const auto object = each ? json::parse(each->value()) : Result<json::Value>(json::Value());
-        if (!object) continue;
-        const auto on = json::string_at(*object, "status.loadBalancerName");
-        concerned.emplace(on);
-        const auto* named = on.empty() ? json::find(*object, "spec.loadBalancer") : nullptr;
-        const auto wish = named != nullptr ? resource::decode<resource::IngressLoadBalancer>(*named)
-                                           : Result<resource::IngressLoadBalancer>(fail(Errc::not_found, ""));
-        if (wish) enqueue_source(balancer::source_of(*wish));
-    }
-    concerned.erase("");
-    for (const auto& name : concerned) {
-        tables_.touch(name);
-        context_.enqueue_after(name, gather_wait);
-    }
-    for (const auto& name : references_to_.find(reference_key(resource::claim_reference_ingress, key))) {
-        context_.enqueue(name);
-    }
     const auto* ingress = ingresses_.get(key);
-    if (ingress == nullptr || ingress->status.load_balancer_name.empty()) {
+    const auto name = ingress != nullptr ? ingress->status.load_balancer_name : std::string();
+    const auto known = versions_.find(key);
+    auto served = name.empty() ? std::string() : served_text(*ingress);
+    // Most changes are of its conditions, which we have brought about ourselves.
+    if (known != versions_.end() && known->second.served == served) return;
+    std::set<std::string> concerned{name};
+    if (known != versions_.end()) concerned.insert(known->second.balancer);
+    concerned.erase("");
+    for (const auto& each : concerned) {
+        tables_.touch(each);
+        context_.enqueue_after(each, gather_wait);
+    }
+    for (const auto& each : references_to_.find(reference_key(resource::claim_reference_ingress, key))) {
+        context_.enqueue(each);
+    }
+    // A balancer is held for who names it before it is on it.
+    if (known == versions_.end() && before) enqueue_named(before);
+    if (name.empty() && after) enqueue_named(after);
+    if (name.empty()) {
         versions_.erase(key);
         return;
     }
-    auto served = fmt::format("{}|{}|{}", ingress->metadata.uid, ingress->metadata.generation,
-                              ingress->status.load_balancer_name);
-    for (const auto& [name, value] : ingress->metadata.annotations) served += fmt::format("|{}={}", name, value);
-    const auto [at, is_new] = versions_.try_emplace(key);
-    if (!is_new && at->second.served == served) return;
     const auto* said = control::find_condition(ingress->status.conditions, "Programmed");
     // What was in force when we came was so at some version that we do not know.
-    const bool was = is_new && said != nullptr && said->status == "True" &&
+    const bool was = known == versions_.end() && said != nullptr && said->status == "True" &&
                      said->observed_generation == ingress->metadata.generation;
-    at->second = {std::move(served), was ? 0 : after->modified()};
+    versions_[key] = {std::move(served), was ? 0 : after->modified(), name, ingress->metadata.generation};
 }
 
 Result<control::Again> BalancerLifecycle::reconcile(const control::Key& key) {

@@ -55,6 +55,8 @@ private:
     struct Version {
         std::string served;
         store::Revision revision = 0;
+        std::string balancer{};  // that carries it
+        std::int64_t generation = 0;
     };
 
     // balancer_lifecycle.cpp
@@ -62,6 +64,7 @@ private:
     void instance_changed(const store::ObjectRef& before, const store::ObjectRef& after);
     [[nodiscard]] bool is_old(const resource::RouterInstance& instance) const;
     void enqueue_source(const std::string& source);
+    void enqueue_named(const store::ObjectRef& ingress);  // those that it names
     void ingress_changed(const store::ObjectRef& before, const store::ObjectRef& after);
     Result<Again> carry_out(const resource::LoadBalancer& balancer, const balancer::LifecycleFacts& facts);
     // The object as it is then; nothing: there was nothing to write.

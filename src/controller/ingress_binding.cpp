@@ -7,6 +7,7 @@
 
 #include "balancer/match.h"
 #include "balancer/provision.h"
+#include "balancer/status_pace.h"
 #include "base/text.h"
 #include "control/conditions.h"
 #include "control/finalizers.h"
@@ -36,6 +37,14 @@ resource::Condition condition(std::string type, bool is_true, std::string reason
                               const resource::Ingress& of) {
     return {std::move(type),       is_true ? "True" : "False", std::move(reason), std::move(message), "",
             of.metadata.generation};
+}
+
+// Nothing: it is not there, or cannot be read.
+std::optional<resource::LoadBalancer> read_balancer(const store::ObjectRef& stored) {
+    const auto object = stored ? json::parse(stored->value()) : Result<json::Value>(json::Value());
+    auto balancer = stored && object ? resource::decode<resource::LoadBalancer>(*object)
+                                     : Result<resource::LoadBalancer>(fail(Errc::not_found, "none"));
+    return balancer ? std::optional(std::move(*balancer)) : std::nullopt;
 }
 
 // Whether whoever wrote the Ingress should be told why it waits: what it asks for is not there, and it said something
@@ -83,20 +92,27 @@ void IngressBinding::ask_for_users(const std::string& claim) {
     for (const auto& name : users_of_.find(claim)) ask_for(ingress_key(name));
 }
 
+void IngressBinding::ingress_changed(const std::string& name) {
+    const auto* ingress = ingresses_.get(name);
+    if (ingress == nullptr) {
+        waiting_.erase(name);
+        untold_.erase(name);
+    }
+    ask_for(ingress_key(name));
+    // The claim that it used, and the one that it uses.
+    const auto claim = ingress != nullptr ? used_claim(*ingress) : std::string();
+    if (const auto used = uses_.find(name); used != uses_.end()) {
+        ask_for(claim_key(used->second));
+        if (claim.empty()) uses_.erase(used);
+    }
+    if (claim.empty()) return;
+    ask_for(claim_key(claim));
+    uses_[name] = claim;
+}
+
 void IngressBinding::watch_all() {
     ingresses_.informer().add_handler([this](const store::ObjectRef& before, const store::ObjectRef& after) {
-        const std::string name((after ? after : before)->name());
-        if (!after) waiting_.erase(name);
-        ask_for(ingress_key(name));
-        // The claim that it uses, and the one that it used.
-        for (const auto& each : {before, after}) {
-            const auto object = each ? json::parse(each->value()) : Result<json::Value>(json::Value());
-            if (!object) continue;
-            const auto claim = json::string_at(*object, "spec.loadBalancer.loadBalancerClaim.claimName");
-            if (!claim.empty()) {
-                ask_for(claim_key(fmt::format("{}/{}", json::string_at(*object, "metadata.namespace"), claim)));
-            }
-        }
+        ingress_changed(std::string((after ? after : before)->name()));
     });
     claims_.informer().add_handler([this](const store::ObjectRef& before, const store::ObjectRef& after) {
         const std::string name((after ? after : before)->name());
@@ -109,12 +125,12 @@ void IngressBinding::watch_all() {
 
 void IngressBinding::balancer_changed(const store::ObjectRef& before, const store::ObjectRef& after) {
     const std::string name((after ? after : before)->name());
+    const auto was = read_balancer(before);
+    const auto now = read_balancer(after);
+    if (was && now && balancer::same_for_ingresses(*was, *now)) return;
     for (const auto& ingress : on_.find(name)) ask_for(ingress_key(ingress));
-    for (const auto& each : {before, after}) {
-        const auto object = each ? json::parse(each->value()) : Result<json::Value>(json::Value());
-        const auto balancer = object ? resource::decode<resource::LoadBalancer>(*object)
-                                     : Result<resource::LoadBalancer>(fail(object.error()));
-        if (!each || !balancer) continue;
+    for (const auto& balancer : {was, now}) {
+        if (!balancer) continue;
         for (const auto& ingress : by_source_.find(balancer::source_of(*balancer))) ask_for(ingress_key(ingress));
         for (const auto& reference : balancer->spec.claim_refs) {
             const auto key = fmt::format("{}/{}", reference.namespace_, reference.name);
@@ -211,7 +227,9 @@ void IngressBinding::set_status(const resource::Ingress& ingress, const balancer
     status.load_balancer.ingress = bound ? binding.balancer->status.ingress : std::vector<resource::IngressPoint>{};
     control::set_condition(status.conditions, condition("Bound", bound, binding.reason, binding.message, ingress), now);
     const auto key = fmt::format("{}/{}", ingress.metadata.namespace_, ingress.metadata.name);
-    const auto state = bound && !moved ? board_.find(name, key) : std::nullopt;
+    auto state = bound && !moved ? board_.find(name, key) : std::nullopt;
+    // What is known of its former spec says nothing of this one.
+    if (state && state->generation != ingress.metadata.generation) state.reset();
     if (!bound) {
         control::set_condition(status.conditions,
                                condition("Programmed", false, "NotBound", "no balancer carries it", ingress), now);
@@ -234,6 +252,22 @@ void IngressBinding::set_status(const resource::Ingress& ingress, const balancer
                       ingress),
             now);
     }
+}
+
+bool IngressBinding::waits(const control::Key& key, const resource::Ingress& ingress,
+                           const resource::IngressStatus& status) {
+    const auto name = key.substr(ingress_prefix.size());
+    if (status != ingress.status && balancer::may_wait(ingress.status, status)) {
+        const auto now = context_.clock().monotonic();
+        const auto due = untold_.try_emplace(name, now).first->second + balancer::tell_within;
+        if (now < due) {
+            batch_.add_later(key);
+            context_.enqueue_after(key, due - now);
+            return true;
+        }
+    }
+    untold_.erase(name);
+    return status == ingress.status;
 }
 
 std::optional<IngressBinding::Draft> IngressBinding::draft_ingress(const control::Key& key, const std::string& name) {
@@ -261,7 +295,7 @@ std::optional<IngressBinding::Draft> IngressBinding::draft_ingress(const control
         std::erase_if(status.conditions,
                       [](const auto& each) { return each.type == "Bound" || each.type == "Programmed"; });
     }
-    if (status == ingress->status) return std::nullopt;
+    if (waits(key, *ingress, status)) return std::nullopt;
     Draft draft;
     draft.key = key;
     draft.bound_anew = binding.balancer != nullptr && ingress->status.load_balancer_name != status.load_balancer_name;

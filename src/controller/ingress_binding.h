@@ -36,11 +36,15 @@ private:
     };
 
     void watch_all();
+    void ingress_changed(const std::string& name);
     void ask_for(const control::Key& key);
     void ask_for_users(const std::string& claim);
     void balancer_changed(const store::ObjectRef& before, const store::ObjectRef& after);
     [[nodiscard]] balancer::BindingWorld world_of(const resource::Ingress& ingress) const;
     [[nodiscard]] std::optional<Draft> draft_ingress(const control::Key& key, const std::string& name);
+    // There is nothing to tell that could not wait; it is looked at again in time.
+    [[nodiscard]] bool waits(const control::Key& key, const resource::Ingress& ingress,
+                             const resource::IngressStatus& status);
     [[nodiscard]] std::optional<Draft> draft_claim(const control::Key& key, const std::string& name);
     [[nodiscard]] bool in_use(const std::string& claim) const;
     // Whether what it is to be bound to stays there if somebody deletes it. False: it comes again.
@@ -57,12 +61,14 @@ private:
     control::View<resource::Ingress>& ingresses_;
     control::View<resource::LoadBalancerClaim>& claims_;
     control::View<resource::LoadBalancer>& balancers_;
-    const control::Index& users_of_;         // claim, "namespace/name" -> Ingresses
-    const control::Index& on_;               // LoadBalancer -> Ingresses whose status names it
-    const control::Index& by_source_;        // source -> Ingresses that name it
-    const control::Index& balancer_source_;  // source -> LoadBalancers
-    const control::Index& bound_to_;         // uid of a claimant -> LoadBalancers
-    std::set<std::string> waiting_;          // Ingresses that ask for a share and have none
+    const control::Index& users_of_;               // claim, "namespace/name" -> Ingresses
+    const control::Index& on_;                     // LoadBalancer -> Ingresses whose status names it
+    const control::Index& by_source_;              // source -> Ingresses that name it
+    const control::Index& balancer_source_;        // source -> LoadBalancers
+    const control::Index& bound_to_;               // uid of a claimant -> LoadBalancers
+    std::set<std::string> waiting_;                // Ingresses that ask for a share and have none
+    std::map<std::string, std::string> uses_;      // Ingress -> claim
+    std::map<std::string, MonotonicTime> untold_;  // Ingresses whose news wait for better ones, since when
     // Why they have none, by what they ask for; nothing: one fits.
     struct Explained {
         std::optional<MonotonicTime> at;

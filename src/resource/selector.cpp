@@ -5,8 +5,6 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <array>
-#include <charconv>
 
 #include "base/text.h"
 #include "resource/field_error.h"
@@ -372,6 +370,15 @@ bool selectable(std::string_view field, const Kind& kind) {
     return field == "metadata.name" || field == "metadata.namespace" || contains(kind.selectable_fields, field);
 }
 
+// A field that is absent reads as "", as Kubernetes has it.
+std::string field_text(const json::Value& object, std::string_view path) {
+    const json::Value* field = json::find(object, path);
+    if (field == nullptr) return {};
+    if (field->is_string()) return std::string(json::view(field->get_string()));
+    if (field->is_bool()) return field->get_bool() ? "true" : "false";
+    return field->is_int64() ? std::to_string(field->get_int64()) : std::string();
+}
+
 }  // namespace
 
 Result<Selector> Selector::parse_labels(std::string_view text) {
@@ -457,22 +464,33 @@ bool Selector::matches_labels(const std::map<std::string, std::string>& labels) 
 }
 
 bool Selector::matches_fields(const json::Value& object) const {
-    for (const Requirement& requirement : requirements_) {
-        // A field that is absent reads as "", as Kubernetes has it.
-        const json::Value* field = json::find(object, requirement.key);
-        std::string_view value;
-        std::array<char, 24> digits{};
-        if (field != nullptr && field->is_string()) {
-            value = json::view(field->get_string());
-        } else if (field != nullptr && field->is_bool()) {
-            value = field->get_bool() ? "true" : "false";
-        } else if (field != nullptr && field->is_int64()) {
-            const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), field->get_int64());
-            value = {digits.data(), static_cast<std::size_t>(end.ptr - digits.data())};
+    return std::all_of(requirements_.begin(), requirements_.end(), [&](const Requirement& requirement) {
+        const auto text = field_text(object, requirement.key);
+        const std::string_view value = text;
+        return holds(requirement, &value);
+    });
+}
+
+bool Selector::matches_fields(const std::map<std::string, std::string>& fields) const {
+    return std::all_of(requirements_.begin(), requirements_.end(), [&](const Requirement& requirement) {
+        const auto field = fields.find(requirement.key);
+        const std::string_view value = field != fields.end() ? std::string_view(field->second) : std::string_view();
+        return holds(requirement, &value);
+    });
+}
+
+Selectable selectable_of(const json::Value& object, const Kind& kind) {
+    Selectable out;
+    const json::Value* labels = json::find(object, "metadata.labels");
+    if (const auto* members = labels != nullptr ? labels->if_object() : nullptr) {
+        for (const auto& [key, label] : *members) {
+            if (label.is_string()) out.labels.emplace(key, json::view(label.get_string()));
         }
-        if (!holds(requirement, &value)) return false;
     }
-    return true;
+    for (const auto* field : {"metadata.name", "metadata.namespace"})
+        out.fields.emplace(field, field_text(object, field));
+    for (const auto& field : kind.selectable_fields) out.fields.emplace(field, field_text(object, field));
+    return out;
 }
 
 std::optional<std::string> Selector::pinned(std::string_view key) const {

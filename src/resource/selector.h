@@ -14,6 +14,14 @@ namespace fairlead::resource {
 
 struct LabelSelector;
 
+// What selectors can ask of one object: its labels, and the fields that its kind declares, as text. For whoever lets
+// many selectors look at the same object.
+struct Selectable {
+    std::map<std::string, std::string> labels, fields;
+    bool operator==(const Selectable&) const = default;
+};
+Selectable selectable_of(const json::Value& object, const Kind& kind);
+
 enum class SelectorOp { equals, not_equals, in, not_in, exists, not_exists, greater, less };
 
 struct Requirement {
@@ -36,6 +44,7 @@ public:
     [[nodiscard]] bool matches_labels(const json::Value& object) const;
     [[nodiscard]] bool matches_labels(const std::map<std::string, std::string>& labels) const;
     [[nodiscard]] bool matches_fields(const json::Value& object) const;
+    [[nodiscard]] bool matches_fields(const std::map<std::string, std::string>& fields) const;
     // The value if the selector pins this key to exactly one ("metadata.name=r1"), so that a list can be a get.
     [[nodiscard]] std::optional<std::string> pinned(std::string_view key) const;
     // In the syntax of parse_labels, in the order of the requirements.

@@ -229,7 +229,7 @@ void Reporter::take(Result<std::string> answer) {
         case Phase::tell:
             told_ = std::move(telling_);
             telling_.reset();
-            not_before_ = began_ + options_.pace;
+            not_before_ = began_ + options_.pace.pause_after(clock_.monotonic() - began_);
             if (!bare_) refused_.clear();
             bare_ = false;
             if (const auto held = held_spec(*answer); held && *held != options_.spec) {

@@ -15,6 +15,7 @@
 
 #include "base/backoff.h"
 #include "base/clock.h"
+#include "base/cost_pace.h"
 #include "base/fwd.h"
 #include "base/step_thread.h"
 #include "cluster/link.h"
@@ -39,7 +40,8 @@ struct ReporterOptions {
     std::string instance;
     resource::RouterInstanceSpec spec;
     std::chrono::seconds lease{15};
-    std::chrono::milliseconds pace{100};
+    // Between two reports: a server that takes long to answer has much to do, and hears of more at a time.
+    CostPace pace{.least = std::chrono::milliseconds(100), .most = std::chrono::milliseconds(1'000)};
     std::chrono::seconds answer_within{10};
     Backoff backoff{.base = std::chrono::milliseconds(200), .cap = std::chrono::seconds(2)};
 };

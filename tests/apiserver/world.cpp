@@ -123,7 +123,7 @@ Answer World::edit(std::string_view path, const std::function<void(json::Value&)
 }
 
 std::unique_ptr<WatchStream> World::watch(std::string_view path, std::string_view accept, WatchLimits limits,
-                                          Answer* refusal) {
+                                          Answer* refusal, WatchHub* hub) {
     const auto [target, options, form] = parse(path, accept);
     auto plan = rest.plan_watch(target, options, form);
     if (!plan) {
@@ -134,7 +134,7 @@ std::unique_ptr<WatchStream> World::watch(std::string_view path, std::string_vie
         }
         return nullptr;
     }
-    return std::make_unique<WatchStream>(std::move(*plan), *store, clock, nullptr, limits);
+    return std::make_unique<WatchStream>(std::move(*plan), *store, clock, hub, limits);
 }
 
 std::vector<json::Value> pull_values(WatchStream& stream, net::StreamBody::Next* last) {

@@ -61,9 +61,9 @@ public:
     // PUT of what is stored, after `edit`.
     Answer edit(std::string_view path, const std::function<void(json::Value&)>& edit);
 
-    // Opens a watch; a refusal comes back as the answer.
+    // Opens a watch; a refusal comes back as the answer. Without a hub nobody wakes it.
     std::unique_ptr<WatchStream> watch(std::string_view path, std::string_view accept = {}, WatchLimits limits = {},
-                                       Answer* refusal = nullptr);
+                                       Answer* refusal = nullptr, WatchHub* hub = nullptr);
 
     ManualClock clock;
     SeededRandom random{7};

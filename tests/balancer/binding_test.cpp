@@ -287,5 +287,26 @@ INSTANTIATE_TEST_SUITE_P(
                     "spec.gceLoadBalancer"}),
     [](const auto& each) { return each.param.name; });
 
+TEST(Binding, ABalancersOwnProgressIsNothingToIngresses) {
+    const auto before = make_balancer("a", {{"bw", "9"}});
+    auto after = before;
+    after.metadata.resource_version = "7";
+    after.status.ingresses = 3;
+    after.status.conditions.push_back({"Programmed", "False", "Pending", "on their way", "", 1});
+    EXPECT_TRUE(same_for_ingresses(before, after));
+    auto other = after;
+    other.status.conditions.push_back({"Available", "False", "NotReady", "", "", 1});
+    EXPECT_FALSE(same_for_ingresses(before, other));
+    other = after;
+    other.status.ingress.emplace_back().ip = "192.0.2.9";
+    EXPECT_FALSE(same_for_ingresses(before, other));
+    other = after;
+    other.spec.claim_refs = {reference("c", {{"bw", "1"}})};
+    EXPECT_FALSE(same_for_ingresses(before, other));
+    other = after;
+    other.metadata.deletion_timestamp = "2026-11-18T00:00:00Z";
+    EXPECT_FALSE(same_for_ingresses(before, other));
+}
+
 }  // namespace
 }  // namespace fairlead::balancer

@@ -107,6 +107,50 @@ TEST_F(ClaimsTest, AnIngressIsCarriedByTheBalancerOfItsClaim) {
     EXPECT_EQ(claim("c"), "none");
 }
 
+// "True InForce 2 of 3": for which generation, and which there is.
+std::string programmed_of(const json::Value& ingress) {
+    const auto there = json::int_at(ingress, "metadata.generation").value_or(0);
+    for (const auto& each : json::find(ingress, "status.conditions")->as_array()) {
+        if (json::string_at(each, "type") != "Programmed") continue;
+        return fmt::format("{} {} {} of {}", json::string_at(each, "status"), json::string_at(each, "reason"),
+                           json::int_at(each, "observedGeneration").value_or(0), there);
+    }
+    return "none";
+}
+
+TEST_F(ClaimsTest, AnUpdateIsToldOnceWhenItIsInForce) {
+    make_balancer("a", "1Gi");
+    report("a");
+    make_ingress("web", R"("loadBalancer":{"bareMetalLoadBalancer":{"type":"Haproxy","serviceName":"a"}})");
+    pass(1s);
+    report("a");
+    pass(1s);
+    const auto programmed = [&] { return programmed_of(get(ingresses_path, "web").value); };
+    const auto path = fmt::format("{}/web", ingresses_path);
+    ASSERT_EQ(programmed(), "True InForce 1 of 1");
+    ASSERT_EQ(world.merge(path, R"({"spec":{"rules":[{"host":"new.acme.test"}]}})").code, 200);
+    const auto version = get(ingresses_path, "web").at("metadata.resourceVersion");
+    pass(4s);
+    EXPECT_EQ(programmed(), "True InForce 1 of 2") << "nobody has said anything of the second";
+    EXPECT_EQ(get(ingresses_path, "web").at("metadata.resourceVersion"), version);
+    auto writes = transport.writes;
+    report("a");
+    settle();
+    EXPECT_EQ(programmed(), "True InForce 2 of 2");
+    pass(10s);
+    EXPECT_EQ(transport.writes, writes + 2) << "the Ingress, and the balancer that does what it should again";
+    // What takes long is said, also while it changes on and on.
+    for (int i = 0; i < 6; ++i) {
+        const auto body = fmt::format(R"({{"spec":{{"rules":[{{"host":"h{}.acme.test"}}]}}}})", i);
+        ASSERT_EQ(world.merge(path, body).code, 200);
+        pass(1s);
+    }
+    EXPECT_THAT(programmed(), HasSubstr("False Pending"));
+    report("a");
+    pass(1s);
+    EXPECT_EQ(programmed(), "True InForce 8 of 8");
+}
+
 TEST_F(ClaimsTest, RulesOfWhoIsGoneAreRemovedBeforeTheShareIsFree) {
     make_balancer("a", "1Gi", R"(,"reclaimPolicy":"Recycle")");
     report("a");

@@ -2,7 +2,9 @@
 #include "proxy/nginx/http_config.h"
 
 #include <gmock/gmock.h>
+
 #include <gtest/gtest.h>
+#include <functional>
 
 #include "base/text.h"
 #include "proxy/haproxy/pem.h"
@@ -155,6 +157,39 @@ TEST(HttpConfig, UpstreamsHaveWeightsAndOnlyWhoServes) {
     EXPECT_EQ(locations(servers(render(table), "a.test").at(0)), "\"/\" p 503");
     table.pools.clear();
     EXPECT_EQ(locations(servers(render(table), "a.test").at(0)), "\"/\" p 503");
+}
+
+// "a b" for pools that are one upstream, "a | b" for two.
+std::string shared(const std::function<void(traffic::Pool& second)>& change) {
+    traffic::RoutingTable table;
+    add(table, "first", {"a.test", false, ""});
+    add(table, "second", {"b.test", false, ""});
+    table.pools["first"].tls = traffic::MemberTls{.ca_pem = "", .server_name = "in.test"};
+    table.pools["second"].tls = table.pools["first"].tls;
+    change(table.pools["second"]);
+    const auto config = render(table);
+    const auto passed = [&](const std::string& host) {
+        const auto text = servers(config, host).at(0);
+        const auto at = text.find("proxy_pass ");
+        return text.substr(at, text.find(';', at) - at);
+    };
+    std::size_t upstreams = 0;
+    for (auto at = config.text.find("    upstream "); at != std::string::npos;
+         at = config.text.find("    upstream ", at + 1)) {
+        ++upstreams;
+    }
+    EXPECT_EQ(upstreams, passed("a.test") == passed("b.test") ? 1U : 2U);
+    return upstreams == 1 ? "first second" : "first | second";
+}
+
+TEST(HttpConfig, PoolsThatAreReachedInTheSameWayShareAnUpstream) {
+    EXPECT_EQ(shared([](auto&) {}), "first second");
+    EXPECT_EQ(shared([](auto& pool) { pool.server_timeout = std::chrono::milliseconds(7); }), "first second");
+    EXPECT_EQ(shared([](auto& pool) { pool.balance = traffic::Balance::random; }), "first | second");
+    EXPECT_EQ(shared([](auto& pool) { pool.members[0].port = 8081; }), "first | second");
+    // A kept connection must not be used by whoever trusts somebody else.
+    EXPECT_EQ(shared([](auto& pool) { pool.tls->server_name = "out.test"; }), "first | second");
+    EXPECT_EQ(shared([](auto& pool) { pool.tls.reset(); }), "first | second");
 }
 
 TEST(HttpConfig, WhatNginxCannotDoIsTheProblemOfItsOwnerAlone) {

@@ -42,7 +42,7 @@ TEST(Http, ChoosesAsTheTableSays) {
     HttpWorld world;
     std::vector<std::unique_ptr<Member>> members;
     for (int i = 0; i < 6; ++i) members.push_back(std::make_unique<Member>(fmt::format("m{}", i)));
-    world.options.pace = 1ms;
+    world.options.pace = {.least = 1ms, .most = 1ms};
     world.start();
     const std::vector<std::string> hosts{"a.test", "b.a.test", "c.b.a.test", "test", "x-1.test", ""};
     const std::vector<std::string> paths{"", "/a", "/a/b", "/ab", "/a/b/c", "/A"};
@@ -210,7 +210,7 @@ TEST(Http, WhatNginxRefusesIsLeftOutAlone) {
 
 TEST(Http, AStormIsOneReloadPerPace) {
     HttpWorld world;
-    world.options.pace = 1s;
+    world.options.pace = {.least = 1s, .most = 1s};
     const Member one("one"), two("two");
     world.start();
     traffic::RoutingTable table;

@@ -25,7 +25,7 @@ public:
         options.settings.http_listen = {"127.0.0.1:" + std::to_string(http_)};
         options.settings.https_listen = {"127.0.0.1:" + std::to_string(https_)};
         options.settings.status_listen = "127.0.0.1:" + std::to_string(status_);
-        options.pace = 100ms;
+        options.pace = {.least = 100ms, .most = 100ms};
     }
     ~HttpWorld() {
         driver.reset();

@@ -24,7 +24,9 @@ class LabelsMatch : public testing::TestWithParam<Case> {};
 TEST_P(LabelsMatch, AsKubernetesHasIt) {
     const auto selector = Selector::parse_labels(GetParam().selector);
     ASSERT_TRUE(selector) << selector.error().text();
-    EXPECT_EQ(selector->matches_labels(labelled(GetParam().labels)), GetParam().matches);
+    const auto object = labelled(GetParam().labels);
+    EXPECT_EQ(selector->matches_labels(object), GetParam().matches);
+    EXPECT_EQ(selector->matches_labels(selectable_of(object, sample_kind()).labels), GetParam().matches);
 }
 
 INSTANTIATE_TEST_SUITE_P(
@@ -122,6 +124,7 @@ TEST(FieldSelector, MatchesDeclaredFieldsOnly) {
         const auto selector = Selector::parse_fields(text, kind);
         ASSERT_TRUE(selector) << text << ": " << selector.error().text();
         EXPECT_EQ(selector->matches_fields(object), expected) << text;
+        EXPECT_EQ(selector->matches_fields(selectable_of(object, kind).fields), expected) << text << ", read before";
     }
     EXPECT_EQ(Selector::parse_fields("spec.note=x", kind).error().message, "field label not supported: spec.note");
     EXPECT_FALSE(Selector::parse_fields("metadata.name", kind));

@@ -53,7 +53,7 @@ EventStream::EventStream(EventPlan plan, store::Store& store, const Clock& clock
 
 void EventStream::start(std::function<void()> wake) {
     if (!hub_) return;
-    for (const auto& feed : feeds_) places_.push_back(hub_->join(feed.table, plan_.prefix, wake));
+    for (const auto& feed : feeds_) places_.push_back(hub_->join(feed.table, WatchHub::names_from(plan_.prefix), wake));
     schedule();
 }
 

@@ -339,6 +339,8 @@ void Engine::reuse_idle(MonotonicTime now) {
     idle_looked_ = now;
     const auto answer = worker_.ask("show stat -1 2 -1");
     if (!answer) return;
+    // It costs HAProxy as much as anything here: who wants figures need not ask again.
+    if (wants_figures(now)) take_figures(*answer, now);
     std::set<std::string> busy;
     for (const auto& [backend, figures] : parse_statistics(*answer)) {
         if (figures.active > 0) busy.insert(backend);
@@ -428,14 +430,20 @@ void Engine::tend_files(MonotonicTime now) {
     }
 }
 
-void Engine::tend_figures(MonotonicTime now) {
-    if (!figures_wanted_ || now - *figures_wanted_ > figures_wanted_for) return;
-    if (figures_taken_ && now - *figures_taken_ < figures_every) return;
+bool Engine::wants_figures(MonotonicTime now) const {
+    return figures_wanted_ && now - *figures_wanted_ <= figures_wanted_for;
+}
+
+void Engine::take_figures(std::string_view statistics, MonotonicTime now) {
     figures_taken_ = now;
-    const auto answer = worker_.ask("show stat -1 2 -1");
-    if (!answer) return;
-    figures_.take(*answer, worker_.pid(), wanted_.book());
+    figures_.take(statistics, worker_.pid(), wanted_.book());
     figures_changed_ = true;
+}
+
+void Engine::tend_figures(MonotonicTime now) {
+    if (!wants_figures(now) || (figures_taken_ && now - *figures_taken_ < figures_every)) return;
+    figures_taken_ = now;
+    if (const auto answer = worker_.ask("show stat -1 2 -1")) take_figures(*answer, now);
 }
 
 void Engine::choose_ports(milliseconds wait) {
@@ -503,9 +511,7 @@ Step Engine::next(MonotonicTime now) const {
         due = std::min(due, *reload_failed_ + reload_retry);
     }
     if (!wanted_.missed_ports().empty()) due = std::min(due, ports_looked_.value_or(now) + ports_again);
-    if (figures_wanted_ && now - *figures_wanted_ <= figures_wanted_for) {
-        due = std::min(due, figures_taken_.value_or(now) + figures_every);
-    }
+    if (wants_figures(now)) due = std::min(due, figures_taken_.value_or(now) + figures_every);
     return {.due = std::max(due, now + milliseconds(1))};
 }
 

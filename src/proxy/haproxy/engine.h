@@ -67,6 +67,8 @@ private:
     void repair_later(MonotonicTime now, const Error& error);
     Result<void> write_files();
     void tend_files(MonotonicTime now);
+    [[nodiscard]] bool wants_figures(MonotonicTime now) const;
+    void take_figures(std::string_view statistics, MonotonicTime now);
     void tend_figures(MonotonicTime now);
     void choose_ports(std::chrono::milliseconds wait = {});
     bool tend_ports(MonotonicTime now);

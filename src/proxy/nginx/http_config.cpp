@@ -64,8 +64,6 @@ std::string_view balance_line(traffic::Balance balance) {
     return {};
 }
 
-std::string upstream_name(std::string_view pool) { return "p_" + sha256_hex(pool).substr(0, 16); }
-
 // Whether a path that is not exact covers the other: "/a" covers "/a" and "/a/b".
 bool covers(std::string_view above, std::string_view path) {
     return above.empty() || path == above || (path.starts_with(above) && path[above.size()] == '/');
@@ -283,18 +281,27 @@ private:
         return members;
     }
 
+    // Pools with the same members, reached in the same way, are one to nginx, and share its connections: a Service that
+    // many Ingresses lead to is read once.
     void upstream_section(const std::string& pool) {
         const auto& members = members_of(pool);
         if (members.empty()) return;
-        const auto out = Out(config_.text);
-        fmt::format_to(out, "    upstream {} {{\n{}", upstream_name(pool), balance_line(table_.pools.at(pool).balance));
+        const auto& wanted = table_.pools.at(pool);
+        auto lines = std::string(balance_line(wanted.balance));
         for (const auto& member : members) {
             const bool ipv6 = member.address.find(':') != std::string::npos;
             // Who is up is decided elsewhere.
-            fmt::format_to(out, "        server {}{}{}:{} weight={} max_fails=0;\n", ipv6 ? "[" : "", member.address,
-                           ipv6 ? "]" : "", member.port, member.weight);
+            fmt::format_to(Out(lines), "        server {}{}{}:{} weight={} max_fails=0;\n", ipv6 ? "[" : "",
+                           member.address, ipv6 ? "]" : "", member.port, member.weight);
         }
-        fmt::format_to(out, "        keepalive {};\n    }}\n", kept_connections);
+        // A kept connection is as trusted as the handshake that it began with.
+        const auto trust = wanted.tls ? fmt::format("\n{}\n{}", wanted.tls->server_name, wanted.tls->ca_pem) : "";
+        auto name = "p_" + sha256_hex(lines + trust).substr(0, 16);
+        if (upstreams_written_.insert(name).second) {
+            fmt::format_to(Out(config_.text), "    upstream {} {{\n{}        keepalive {};\n    }}\n", name, lines,
+                           kept_connections);
+        }
+        upstreams_.emplace(pool, std::move(name));
     }
 
     void status_section() {
@@ -401,7 +408,7 @@ private:
         if (members_of(rule->pool).empty()) return text + "            return 503;\n";
         const auto& pool = table_.pools.at(rule->pool);
         text +=
-            fmt::format("            proxy_pass {}://{};\n", pool.tls ? "https" : "http", upstream_name(rule->pool));
+            fmt::format("            proxy_pass {}://{};\n", pool.tls ? "https" : "http", upstreams_.at(rule->pool));
         if (pool.server_timeout) {
             text += fmt::format("            proxy_read_timeout {0}ms;\n            proxy_send_timeout {0}ms;\n",
                                 pool.server_timeout->count());
@@ -436,6 +443,8 @@ private:
     std::set<Group> groups_;                     // that have rules or a certificate
     std::map<Group, std::string> certificates_;  // their files
     std::map<std::string, std::vector<traffic::Member>> members_;
+    std::map<std::string, std::string> upstreams_;  // by pool: their names
+    std::set<std::string> upstreams_written_;
 };
 
 }  // namespace

@@ -33,7 +33,9 @@ HttpEngine::Meters::Meters(Metrics& metrics)
                              "Configurations that nginx refused, and starts that failed.")),
       servers(metrics.gauge("fairlead_proxy_nginx_servers", "Server blocks in nginx's configuration.")),
       refused(metrics.gauge("fairlead_proxy_nginx_refused",
-                            "Ingresses that are left out because nginx refuses their rules.")) {}
+                            "Ingresses that are left out because nginx refuses their rules.")),
+      pause(metrics.gauge("fairlead_proxy_nginx_reload_pause_seconds",
+                          "How long the next reload of nginx waits after the last one, by what that one took.")) {}
 
 HttpEngine::HttpEngine(HttpOptions options, const Clock& clock, Log& log, Metrics& metrics, std::function<void()> wake)
     : options_(std::move(options)),
@@ -175,7 +177,7 @@ void HttpEngine::revive() {
     log_.error("nginx has died");
     meters_.restarts.add();
     server_.forget_dead();
-    reloaded_.reset();
+    reload_at_.reset();
     up_ = false;
 }
 
@@ -185,15 +187,19 @@ Step HttpEngine::step() {
     if (retry_ && now < *retry_) return {.due = retry_};
     const bool running = server_.alive();
     if (!known_ && running) return {.due = now + idle};
+    // Many changes at once, at a pace.
+    const bool paused = running && reload_at_ && now < *reload_at_;
     if (changed_ || config_.text.empty()) {
-        // Many changes at once, and at most one reload in that time.
-        if (running && reloaded_ && now - *reloaded_ < options_.pace) return {.due = *reloaded_ + options_.pace};
+        if (paused) return {.due = reload_at_};
         plan();
     }
     if (!running || !server_.holds(config_.text)) {
-        if (running && reloaded_ && now - *reloaded_ < options_.pace) return {.due = *reloaded_ + options_.pace};
+        if (paused) return {.due = reload_at_};
         const auto brought = bring();
-        reloaded_ = clock_.monotonic();
+        const auto ended = clock_.monotonic();
+        const auto pause = options_.pace.pause_after(ended - now);
+        reload_at_ = ended + pause;
+        meters_.pause.set(std::chrono::duration<double>(pause).count());
         if (!brought) {
             up_ = server_.alive();
             failed(now, brought.error());

@@ -40,7 +40,7 @@ private:
     struct Meters {
         explicit Meters(Metrics& metrics);
         Counter reloads, restarts, errors;
-        Gauge servers, refused;
+        Gauge servers, refused, pause;
     };
     // An owner whose rules nginx does not take.
     struct Refused {
@@ -75,7 +75,8 @@ private:
     std::uint64_t version_ = 0, programmed_ = 0, reloads_ = 0;
     std::string trouble_;
     int failures_ = 0;
-    std::optional<MonotonicTime> retry_, reloaded_;
+    std::optional<MonotonicTime> retry_;
+    std::optional<MonotonicTime> reload_at_;  // not before; none: at once
 };
 
 }  // namespace fairlead::proxy::nginx
