@@ -50,6 +50,7 @@ Result<proxy::gorouter::Options> publisher_options(const cli::EmitterOptions& op
     if (!token) return fail(std::move(token.error()));
     out.nats.token = std::move(*token);
     out.nats.credentials = options.nats_credentials;
+    out.nats.nkey_seed = options.nats_nkey_seed;
     out.nats.ca = options.nats_ca;
     out.nats.certificate = options.nats_certificate;
     out.nats.key = options.nats_key;

@@ -36,6 +36,7 @@ void add_nats(CLI::App& command, EmitterArguments& to) {
     command.add_option("--nats-password-file", to.nats_password, "File with the user's password");
     command.add_option("--nats-token-file", to.nats_token, "File with a token of NATS");
     command.add_option("--nats-credentials", to.nats_credentials, "File with a JWT and its seed (.creds)");
+    command.add_option("--nats-nkey-seed-file", to.nats_nkey_seed, "File with the seed of an NKey (SU...)");
     command.add_option("--nats-ca", to.nats_ca, "PEM file with the authorities that the server's certificate is from");
     command.add_option("--nats-certificate", to.nats_certificate, "PEM file with our certificate");
     command.add_option("--nats-key", to.nats_key, "PEM file with its key");

@@ -148,6 +148,7 @@ Result<EmitterOptions> emitter_options(const EmitterArguments& arguments, const 
     options.nats_password = arguments.nats_password.value_or("");
     options.nats_token = arguments.nats_token.value_or("");
     options.nats_credentials = arguments.nats_credentials.value_or("");
+    options.nats_nkey_seed = arguments.nats_nkey_seed.value_or("");
     options.nats_ca = arguments.nats_ca.value_or("");
     options.nats_certificate = arguments.nats_certificate.value_or("");
     options.nats_key = arguments.nats_key.value_or("");

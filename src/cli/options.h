@@ -58,7 +58,8 @@ struct EmitterOptions {
 
     std::vector<std::string> nats;
     std::string nats_user;
-    std::filesystem::path nats_password, nats_token, nats_credentials, nats_ca, nats_certificate, nats_key;
+    std::filesystem::path nats_password, nats_token, nats_credentials, nats_nkey_seed, nats_ca, nats_certificate,
+        nats_key;
     std::string nats_server_name;
     std::vector<std::string> router_status;  // URLs of gorouters whose /routes is compared
     std::string subjects = "router";

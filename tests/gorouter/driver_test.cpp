@@ -237,6 +237,8 @@ TEST_F(GorouterDriverTest, RefusesWhatCannotWork) {
         {"another scheme", [](Options& o) { o.nats.urls = {"http://u:secret@x"}; }, "nats: 'http://x' is no URL"},
         {"no such file", [](Options& o) { o.nats.ca = "/nowhere/ca.pem"; }, "nats ca: /nowhere/ca.pem cannot be read"},
         {"no key", [](Options& o) { o.nats.certificate = "/dev/null"; }, "certificate and key go together"},
+        {"no seed", [](Options& o) { o.nats.nkey_seed = "/dev/null"; }, "nats nkey: /dev/null: no line begins with SU"},
+        {"two seeds", [](Options& o) { o.nats.nkey_seed = o.nats.credentials = "/dev/null"; }, "name one of the two"},
         {"prefix", [](Options& o) { o.settings.prefix = "a *"; }, "prefix: 'a *' is no subject"},
         {"pace", [](Options& o) { o.settings.messages_per_second = 0; }, "messages per second: 0 is below 1"},
         {"status URL", [](Options& o) { o.audit.urls = {"router:8080"}; }, "'router:8080' is no http or https URL"},

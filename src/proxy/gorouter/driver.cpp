@@ -7,9 +7,11 @@
 #include <mutex>
 #include <utility>
 
+#include "base/files.h"
 #include "base/metrics.h"
 #include "base/step_thread.h"
 #include "proxy/gorouter/engine.h"
+#include "proxy/gorouter/nkey.h"
 #include "proxy/gorouter/status_reader.h"
 
 namespace fairlead::proxy::gorouter {
@@ -204,6 +206,19 @@ Result<void> check_file(const char* what, const std::filesystem::path& path) {
     return fail(Errc::invalid, what, fmt::format("{} cannot be read", path.string()));
 }
 
+Result<void> check_nkey(const NatsOptions& nats) {
+    if (nats.nkey_seed.empty()) return {};
+    if (!nats.credentials.empty()) {
+        return fail(Errc::invalid, "nats nkey", "credentials have a seed of their own: name one of the two");
+    }
+    const auto text = read_file(nats.nkey_seed);
+    if (!text) return fail(Errc::invalid, "nats nkey", text.error().text());
+    if (const auto key = read_nkey(*text); !key) {
+        return fail(Errc::invalid, "nats nkey", fmt::format("{}: {}", nats.nkey_seed.string(), key.error().text()));
+    }
+    return {};
+}
+
 Result<void> check(const Options& options) {
     if (options.nats.urls.empty()) return fail(Errc::invalid, "nats", "there must be a URL");
     for (const auto& url : options.nats.urls) {
@@ -223,6 +238,7 @@ Result<void> check(const Options& options) {
           std::pair("nats certificate", &options.nats.certificate), std::pair("nats key", &options.nats.key)}) {
         if (auto good = check_file(what, *path); !good) return good;
     }
+    if (auto good = check_nkey(options.nats); !good) return good;
     const auto& settings = options.settings;
     if (settings.prefix.empty() || settings.prefix.find_first_of(" \t*>") != std::string::npos) {
         return fail(Errc::invalid, "prefix", fmt::format("'{}' is no subject of NATS", settings.prefix));

@@ -24,6 +24,7 @@ struct NatsOptions {
     std::string user{}, password{};
     std::string token{};
     std::filesystem::path credentials{};  // file with a JWT and an NKey seed
+    std::filesystem::path nkey_seed{};    // file with an NKey seed alone
     bool tls = false;                     // also without tls:// or any of the files
     std::filesystem::path ca{}, certificate{}, key{};
     std::string server_name{};                         // that the certificate must have; empty: the host of the URL
