@@ -101,8 +101,9 @@ struct Emitter::Impl {
     Gauges gauges;
     SourceFigures counted;  // by the metrics
     bool started = false;
-    bool led = false;    // nobody else has since
-    std::string leader;  // of whom we heard last
+    bool led = false;                    // nobody else has since
+    std::optional<MonotonicTime> stood;  // since when we ask who leads
+    std::string leader;                  // of whom we heard last
     // What nobody else may know to be gone: it was registered by us when we could not tell, or by who led before.
     bool owes = false;
     bool settling = false;                 // asked to be sure of what is there, to withdraw that
@@ -213,11 +214,15 @@ void Emitter::Impl::elect(Step& step) {
     settle(step);
 }
 
-// One that comes to lead may have started after something went that the one before had registered.
+// One that comes to lead may have started after something went that the one before had registered. Whom we hear of
+// first leads for longer than we are there, unless we could not ask for a while.
 void Emitter::Impl::note_leader(Standing standing) {
+    const auto now = parts.clock.monotonic();
+    if (!stood) stood = now;
     const auto& holder = parts.elector->holder();
     if (holder.empty() || holder == leader) return;
-    if (standing == Standing::follows && !leader.empty()) owes = true;
+    const bool came_since = !leader.empty() || now > *stood + parts.elector->options().duration / 2;
+    if (standing == Standing::follows && came_since) owes = true;
     leader = holder;
 }
 

@@ -249,6 +249,32 @@ TEST_F(EmitterTest, OneThatWasThereBeforeAnotherCameToLeadWithdrawsWhatHasGone) 
     EXPECT_EQ(b.emitter.duty(), Duty::settles);
 }
 
+// Found by the simulator (world emitter, seed 8864): it knew what had gone while it could not ask who leads, and took
+// the one that had come meanwhile for one that had been there all the time.
+TEST_F(EmitterTest, OneThatCouldNotAskWhoLedWithdrawsWhatHasGone) {
+    a.source.read = true;
+    pass(1s);
+    ASSERT_EQ(a.emitter.duty(), Duty::leads);
+    api.away = true;
+    b.source.read = true;
+    pass(20s);
+    EXPECT_EQ(b.emitter.duty(), Duty::standby);
+    api.away = false;
+    pass(4s);
+    EXPECT_EQ(b.emitter.duty(), Duty::settles);
+    EXPECT_EQ(b.publisher.active_as, Activity::withdrawals);
+}
+
+TEST_F(EmitterTest, OneThatHearsAtOnceWhoLeadsHasNothingToSettle) {
+    a.source.read = true;
+    pass(1s);
+    b.source.read = true;
+    for (int i = 0; i < 100; ++i) {
+        pass(100ms);
+        ASSERT_EQ(b.emitter.duty(), Duty::standby);
+    }
+}
+
 TEST_F(EmitterTest, OneThatNeverReadAnythingLeavesAtOnce) {
     pass(1s);
     (void)a.emitter.leave();
