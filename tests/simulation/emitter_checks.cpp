@@ -26,7 +26,7 @@ void EmitterWorld::check_withdrawal(const SimEmitter& emitter, const fairlead::g
     for (const auto& uri : message.uris) {
         const LivePair pair{uri, message.address()};
         const auto life = truth_.lives().find(pair);
-        if (life == truth_.lives().end()) continue;
+        if (life == truth_.lives().end() || life->second.doubtful) continue;
         const auto lacks = emitter.knowledge->lacks(truth_, life->second);
         const bool before = !over_api_ && lacks && emitter.leads && *lacks < *emitter.leads;
         const bool in_step = emitter.process->in_step();
