@@ -291,6 +291,7 @@ void EmitterWorld::disturb() {
             ++report_.restarts;
             ++router.starts;
             router.model.restart();
+            tell_foreign(router);
             router.missing.clear();
             return hello(router, true);
         }

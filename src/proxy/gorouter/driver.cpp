@@ -75,6 +75,18 @@ public:
         thread_.wake();
     }
 
+    void mark(std::string mark) override {
+        const std::lock_guard lock(mutex_);
+        inbox_.mark = std::move(mark);
+    }
+
+    // Nobody waits for it: it is looked at when a router has answered.
+    void certain(std::optional<Certainty> certainty) override {
+        const std::lock_guard lock(mutex_);
+        inbox_.doubted = inbox_.doubted || !certainty;
+        inbox_.certainty = std::move(certainty);
+    }
+
     [[nodiscard]] Progress progress() const override {
         const std::lock_guard lock(mutex_);
         return progress_;
@@ -176,6 +188,7 @@ private:
             audits.push_back({{{"router", url}, {"result", "failed"}}, static_cast<double>(audit.failed)});
             differences.push_back({{{"router", url}, {"kind", "missing"}}, static_cast<double>(audit.missing)});
             differences.push_back({{{"router", url}, {"kind", "lingering"}}, static_cast<double>(audit.lingering)});
+            differences.push_back({{{"router", url}, {"kind", "leftover"}}, static_cast<double>(audit.leftover)});
             differences.push_back({{{"router", url}, {"kind", "foreign"}}, static_cast<double>(audit.foreign)});
         }
         if (audits.empty()) return all;
