@@ -84,7 +84,7 @@ INSTANTIATE_TEST_SUITE_P(
                     Planted{"forget_withdrawals", "in the end, which died", {.forget_withdrawals = true}},
                     Planted{"deaf", "lacks", {.deaf = true}},
                     Planted{"keep_lease", "nobody who is in step has led", {.keep_lease = true}},
-                    Planted{"no_audit", "in the end, which died", {.no_audit = true}, 220},
+                    Planted{"no_audit", "in the end, which died", {.no_audit = true}, 225},
                     Planted{"claim_foreign", "which is not ours", {.claim_foreign = true}}),
     [](const auto& each) { return each.param.name; });
 
