@@ -50,6 +50,7 @@ Result<proxy::gorouter::Options> publisher_options(const cli::EmitterOptions& op
     if (!token) return fail(std::move(token.error()));
     out.nats.token = std::move(*token);
     out.nats.credentials = options.nats_credentials;
+    out.nats.nkey_seed = options.nats_nkey_seed;
     out.nats.ca = options.nats_ca;
     out.nats.certificate = options.nats_certificate;
     out.nats.key = options.nats_key;
@@ -59,6 +60,7 @@ Result<proxy::gorouter::Options> publisher_options(const cli::EmitterOptions& op
     out.settings.interval = std::chrono::ceil<std::chrono::seconds>(options.interval);
     out.settings.messages_per_second = static_cast<double>(options.messages_per_second);
     out.audit.urls = options.router_status;
+    out.audit.interval = std::chrono::ceil<std::chrono::seconds>(options.audit_interval);
     out.standby = true;  // until the emitter has read everything, and leads
     return out;
 }
@@ -152,6 +154,7 @@ Result<void> Process::start() {
                                                                         .book = book_,
                                                                         .publisher = *publisher_,
                                                                         .elector = elector_.get(),
+                                                                        .mark = options_.mark,
                                                                         .clock = clock_,
                                                                         .log = log_,
                                                                         .metrics = metrics_});

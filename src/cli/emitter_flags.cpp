@@ -36,6 +36,7 @@ void add_nats(CLI::App& command, EmitterArguments& to) {
     command.add_option("--nats-password-file", to.nats_password, "File with the user's password");
     command.add_option("--nats-token-file", to.nats_token, "File with a token of NATS");
     command.add_option("--nats-credentials", to.nats_credentials, "File with a JWT and its seed (.creds)");
+    command.add_option("--nats-nkey-seed-file", to.nats_nkey_seed, "File with the seed of an NKey (SU...)");
     command.add_option("--nats-ca", to.nats_ca, "PEM file with the authorities that the server's certificate is from");
     command.add_option("--nats-certificate", to.nats_certificate, "PEM file with our certificate");
     command.add_option("--nats-key", to.nats_key, "PEM file with its key");
@@ -47,8 +48,9 @@ void add_routers(CLI::App& command, EmitterArguments& to) {
     command
         .add_option("--router-status", to.router_status,
                     "Status URL of a gorouter, http://USER:PASSWORD@HOST:8080, repeatable: its /routes is compared "
-                    "with what should be there once a minute, and differences are mended")
+                    "with what should be there, and differences are mended")
         ->allow_extra_args(false);
+    command.add_option("--audit-interval", to.audit_interval, "How often (default 1m)");
     command.add_option("--subjects", to.subjects,
                        "What subjects begin with: router (default), or service-discovery for internal names");
     command.add_option("--interval", to.interval,
@@ -77,6 +79,9 @@ void add_lease(CLI::App& command, EmitterArguments& to) {
                        "lost it (default 30s)");
     command.add_option("--lease-name", to.lease_name, "The Lease (default fairlead-emitter)");
     command.add_option("--lease-namespace", to.lease_space, "Its namespace (default kube-system)");
+    command.add_option("--mark", to.mark,
+                       "Text by which emitters with the same source, and no others on this NATS, know each other's "
+                       "registrations in audits (default: of the Lease; without one, none)");
     command.add_flag("--no-lease", to.no_lease, "This is the only emitter: no Lease");
 }
 

@@ -22,6 +22,7 @@ using namespace std::chrono_literals;
 
 constexpr std::size_t max_urls = 64;
 constexpr std::size_t max_name = 253;
+constexpr std::size_t max_mark = 63;  // routers keep it with every endpoint
 
 // Without user and password, for messages.
 std::string without_secret(const std::string& url) {
@@ -88,6 +89,8 @@ Result<void> fill_access(const EmitterArguments& arguments, const Terminal& term
 Result<void> fill_times(const EmitterArguments& arguments, EmitterOptions& options) {
     if (auto done = fill(options.sync_interval, arguments.sync_interval, "--sync-interval", 1s, 1h); !done) return done;
     if (auto done = fill(options.interval, arguments.interval, "--interval", 1s, 1h); !done) return done;
+    if (auto done = fill(options.audit_interval, arguments.audit_interval, "--audit-interval", 1s, 1h); !done)
+        return done;
     if (auto done = fill(options.lease_duration, arguments.lease_duration, "--lease-duration", 2s, 1h); !done)
         return done;
     if (auto done = fill(options.source_patience, arguments.source_patience, "--source-patience", 1s, 24h); !done)
@@ -120,6 +123,17 @@ Result<void> check_name(const std::string& name) {
     return fail(Errc::invalid, "--name", fmt::format("\"{}\" is not 1 to {} visible ASCII characters", name, max_name));
 }
 
+// It stands in every registration, before a "/".
+Result<void> check_mark(const EmitterArguments& arguments) {
+    if (!arguments.mark) return {};
+    const auto& mark = *arguments.mark;
+    const bool fine = !mark.empty() && mark.size() <= max_mark && std::all_of(mark.begin(), mark.end(), [](char c) {
+        return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' || c == '.';
+    });
+    if (fine) return {};
+    return fail(Errc::invalid, "--mark", fmt::format("\"{}\" is not 1 to {} letters, digits, - and .", mark, max_mark));
+}
+
 Result<void> check_receptor(const EmitterArguments& arguments, const EmitterOptions& options) {
     if (options.receptor.empty()) {
         for (const auto& [flag, typed] : {std::pair("--receptor-token-file", arguments.receptor_token.has_value()),
@@ -148,6 +162,7 @@ Result<EmitterOptions> emitter_options(const EmitterArguments& arguments, const 
     options.nats_password = arguments.nats_password.value_or("");
     options.nats_token = arguments.nats_token.value_or("");
     options.nats_credentials = arguments.nats_credentials.value_or("");
+    options.nats_nkey_seed = arguments.nats_nkey_seed.value_or("");
     options.nats_ca = arguments.nats_ca.value_or("");
     options.nats_certificate = arguments.nats_certificate.value_or("");
     options.nats_key = arguments.nats_key.value_or("");
@@ -156,6 +171,7 @@ Result<EmitterOptions> emitter_options(const EmitterArguments& arguments, const 
     options.lease_name = arguments.lease_name.value_or(options.lease_name);
     options.lease_space = arguments.lease_space.value_or(options.lease_space);
     options.lease = !arguments.no_lease;
+    options.mark = arguments.mark.value_or("");
     options.name_space = arguments.connection.name_space;
     // Several may run on one machine, also for a moment when one takes the other's place.
     options.name = arguments.name.value_or(fmt::format("{}-{}", host_name(), ::getpid()));
@@ -170,6 +186,7 @@ Result<EmitterOptions> emitter_options(const EmitterArguments& arguments, const 
     }
     if (auto fine = check_receptor(arguments, options); !fine) return fail(std::move(fine.error()));
     if (auto fine = check_name(options.name); !fine) return fail(std::move(fine.error()));
+    if (auto fine = check_mark(arguments); !fine) return fail(std::move(fine.error()));
     for (const auto& [flag, name] :
          {std::pair("--lease-name", options.lease_name), std::pair("--lease-namespace", options.lease_space)}) {
         if (const auto broken = resource::broken_subdomain_rule(name)) {

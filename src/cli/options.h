@@ -58,14 +58,17 @@ struct EmitterOptions {
 
     std::vector<std::string> nats;
     std::string nats_user;
-    std::filesystem::path nats_password, nats_token, nats_credentials, nats_ca, nats_certificate, nats_key;
+    std::filesystem::path nats_password, nats_token, nats_credentials, nats_nkey_seed, nats_ca, nats_certificate,
+        nats_key;
     std::string nats_server_name;
     std::vector<std::string> router_status;  // URLs of gorouters whose /routes is compared
+    std::chrono::milliseconds audit_interval = std::chrono::minutes(1);
     std::string subjects = "router";
     std::chrono::milliseconds interval = std::chrono::seconds(20);
     std::int64_t messages_per_second = 10'000;
 
     std::string name;  // among emitters, unique
+    std::string mark;  // of their registrations; empty: of the lease, if there is one
     std::string lease_space = "kube-system", lease_name = "fairlead-emitter";
     std::chrono::milliseconds lease_duration = std::chrono::seconds(8);
     std::chrono::milliseconds source_patience = std::chrono::seconds(30);

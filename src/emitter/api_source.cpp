@@ -18,6 +18,7 @@ namespace {
 
 constexpr std::size_t max_objects = 1'000'000;  // of one kind
 constexpr std::size_t max_told = 1'000;
+constexpr std::chrono::seconds on_the_way{5};  // at most, what a watch tells
 // Leases of this label are domains; its value says nothing, as a domain may have any name.
 constexpr std::string_view domain_label = resource::domain_mark;
 constexpr std::string_view domain_annotation = resource::domain_mark;
@@ -149,6 +150,14 @@ bool ApiSource::Domains::stale(const std::string& space, const std::string& doma
     return found != held_.end() && found->second.until && *found->second.until < now;
 }
 
+std::set<std::string> ApiSource::Domains::all_stale(WallTime now) const {
+    std::set<std::string> stale;
+    for (const auto& [key, held] : held_) {
+        if (held.until && *held.until < now) stale.insert(held.domain);
+    }
+    return stale;
+}
+
 ApiSource::ApiSource(const std::string& space, cluster::Link& link, lrp::Book& book, const Clock& clock, Random& random,
                      Log& log, const std::function<void()>& wake)
     : book_(book),
@@ -187,6 +196,15 @@ bool ApiSource::complete() const {
 }
 
 bool ApiSource::current() const { return complete() && topics_[of_desired].up() && topics_[of_actual].up(); }
+
+// Somebody tells of changes, or has done so lately enough to be believed. What cannot be read may be what is missed.
+proxy::gorouter::Certainty ApiSource::certainty() const {
+    const bool whole = desired_.unreadable_.empty() && actual_.unreadable_.empty();
+    const auto lately = clock_.monotonic() - follower_options().silence - on_the_way;
+    return {.as_of = whole ? lately : MonotonicTime{},
+            .fresh = proxy::gorouter::Certainty::Domains::all_but,
+            .domains = domains_.all_stale(clock_.now())};
+}
 
 std::string ApiSource::problem() const {
     for (const auto& topic : topics_) {

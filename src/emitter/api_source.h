@@ -37,6 +37,7 @@ public:
     // Watches bring everything in order, or break.
     void confirm() override {}
     [[nodiscard]] bool confirmed() const override { return true; }
+    [[nodiscard]] proxy::gorouter::Certainty certainty() const override;
     [[nodiscard]] std::string problem() const override;
     // Watches bring everything in order: what is not known yet is on its way.
     void resync() override {}
@@ -70,6 +71,7 @@ private:
         void keep_only(const std::set<std::string>& keys) override;
         // It has a Lease, and that has run out.
         [[nodiscard]] bool stale(const std::string& space, const std::string& domain, WallTime now) const;
+        [[nodiscard]] std::set<std::string> all_stale(WallTime now) const;  // in any namespace
 
     private:
         struct Held {

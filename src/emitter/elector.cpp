@@ -188,6 +188,13 @@ void Elector::take(Result<std::string> answer) {
     }
 }
 
+void Elector::hear(const json::Value& object, const resource::Lease& lease) {
+    problem_.clear();
+    heard_ = clock_.monotonic();
+    uid_ = json::string_at(object, "metadata.uid");
+    term_.observe(object, lease, options_.duration, heard_);
+}
+
 void Elector::take_look(const Result<std::string>& answer) {
     if (!answer && answer.error().code == Errc::not_found) {
         until_.reset();
@@ -201,9 +208,7 @@ void Elector::take_look(const Result<std::string>& answer) {
     const auto object = json::parse(*answer);
     const auto lease = object ? resource::decode<resource::Lease>(*object) : fail(object.error());
     if (!lease) return failed(lease.error());
-    problem_.clear();
-    heard_ = clock_.monotonic();
-    term_.observe(*object, *lease, options_.duration, heard_);
+    hear(*object, *lease);
     if (releasing_) {
         until_.reset();
         if (term_.holder() != options_.identity) {
@@ -236,9 +241,7 @@ void Elector::take_write(const Result<std::string>& answer) {
     const auto object = json::parse(*answer);
     const auto lease = object ? resource::decode<resource::Lease>(*object) : fail(object.error());
     if (!lease) return failed(lease.error());
-    problem_.clear();
-    heard_ = clock_.monotonic();
-    term_.observe(*object, *lease, options_.duration, heard_);
+    hear(*object, *lease);
     if (offering_ != std::exchange(offered_, offering_)) {
         log_.info(offering_ ? "the lease is offered to an emitter that is in step" : "the lease is offered no longer",
                   {{"lease", options_.space + "/" + options_.name}});

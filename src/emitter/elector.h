@@ -67,6 +67,8 @@ public:
     bool release();
 
     [[nodiscard]] const std::string& holder() const { return term_.holder(); }
+    // Which Lease it is, of all that there ever were; empty: nobody has heard of it yet.
+    [[nodiscard]] const std::string& uid() const { return uid_; }
     [[nodiscard]] const std::string& problem() const { return problem_; }  // empty: all is well
     [[nodiscard]] const ElectorOptions& options() const { return options_; }
 
@@ -78,6 +80,7 @@ private:
     void take(Result<std::string> answer);
     void take_look(const Result<std::string>& answer);
     void take_write(const Result<std::string>& answer);
+    void hear(const json::Value& object, const resource::Lease& lease);
     void wait(bool spread);
     void failed(const Error& error);
     [[nodiscard]] std::chrono::milliseconds period() const { return std::chrono::milliseconds(options_.duration) / 4; }
@@ -100,6 +103,7 @@ private:
     MonotonicTime round_{};     // the attempt that it belongs to: what it holds counts from here
     MonotonicTime due_;
     std::string seen_;  // the Lease as it was read
+    std::string uid_;
     resource::LeaseTerm term_;
     std::optional<MonotonicTime> until_;   // we lead
     MonotonicTime heard_;                  // of the lease

@@ -57,6 +57,19 @@ Activity activity_of(Duty duty) {
 // Long enough for every withdrawal to be repeated once.
 constexpr std::chrono::seconds settle_for{60};
 
+// The publisher looks at it when an audit of a router is through, which is once a minute.
+constexpr std::chrono::seconds certain_every{1};
+
+// Of a uid, as many digits as tell the emitters on one NATS apart: routers keep it with each endpoint.
+std::string short_mark(std::string_view uid) {
+    constexpr std::size_t digits = 12;
+    std::string mark;
+    for (const auto c : uid) {
+        if (c != '-' && mark.size() < digits) mark += c;
+    }
+    return mark;
+}
+
 void sooner(Step& step, const Step& other) {
     step.more = step.more || other.more;
     if (other.due && (!step.due || *other.due < *step.due)) step.due = other.due;
@@ -93,7 +106,9 @@ struct Emitter::Impl {
     void note_leader(Standing standing);
     void settle(Step& step);
     [[nodiscard]] Duty decide() const;
+    void mark();
     void follow(Duty now);
+    void be_certain();
     void publish();
 
     EmitterParts parts;
@@ -101,13 +116,16 @@ struct Emitter::Impl {
     Gauges gauges;
     SourceFigures counted;  // by the metrics
     bool started = false;
-    bool led = false;    // nobody else has since
-    std::string leader;  // of whom we heard last
+    bool led = false;                    // nobody else has since
+    std::optional<MonotonicTime> stood;  // since when we ask who leads
+    std::string leader;                  // of whom we heard last
     // What nobody else may know to be gone: it was registered by us when we could not tell, or by who led before.
     bool owes = false;
     bool settling = false;                 // asked to be sure of what is there, to withdraw that
     std::optional<MonotonicTime> settled;  // when that will have been repeated
     std::uint64_t version = 0;
+    std::string marked;                       // what the publisher was told
+    std::optional<MonotonicTime> certain_at;  // when it was told what we are certain of; nothing: that we are not
 
     mutable std::mutex mutex;  // of what other threads ask for
     Duty duty = Duty::waits;
@@ -156,6 +174,27 @@ void Emitter::Impl::follow(Duty now) {
                                       {"leader", parts.elector != nullptr ? parts.elector->holder() : "this one"}});
     const std::lock_guard lock(mutex);
     duty = now;
+}
+
+// Before anything is registered: what has no mark is nobody's.
+void Emitter::Impl::mark() {
+    auto mark = parts.mark;
+    if (mark.empty() && parts.elector != nullptr) mark = short_mark(parts.elector->uid());
+    if (mark == marked) return;
+    parts.publisher.mark(mark);
+    marked = std::move(mark);
+}
+
+// Who leads, follows its source and has made sure of everything knows what is not there.
+void Emitter::Impl::be_certain() {
+    if (duty != Duty::leads) {
+        if (std::exchange(certain_at, std::nullopt)) parts.publisher.certain(std::nullopt);
+        return;
+    }
+    const auto now = parts.clock.monotonic();
+    if (certain_at && now < *certain_at + certain_every) return;
+    certain_at = now;
+    parts.publisher.certain(parts.source.certainty());
 }
 
 void Emitter::Impl::publish() {
@@ -213,11 +252,15 @@ void Emitter::Impl::elect(Step& step) {
     settle(step);
 }
 
-// One that comes to lead may have started after something went that the one before had registered.
+// One that comes to lead may have started after something went that the one before had registered. Whom we hear of
+// first leads for longer than we are there, unless we could not ask for a while.
 void Emitter::Impl::note_leader(Standing standing) {
+    const auto now = parts.clock.monotonic();
+    if (!stood) stood = now;
     const auto& holder = parts.elector->holder();
     if (holder.empty() || holder == leader) return;
-    if (standing == Standing::follows && !leader.empty()) owes = true;
+    const bool came_since = !leader.empty() || now > *stood + parts.elector->options().duration / 2;
+    if (standing == Standing::follows && came_since) owes = true;
     leader = holder;
 }
 
@@ -244,7 +287,9 @@ Step Emitter::Impl::step() {
         sooner(step, parts.source.step());
     }
     if (parts.elector != nullptr) elect(step);
+    mark();
     follow(decide());
+    be_certain();
     publish();
     return step;
 }

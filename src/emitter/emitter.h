@@ -28,6 +28,9 @@ struct EmitterParts {
     lrp::Book& book;  // the source's
     proxy::gorouter::Publisher& publisher;
     Elector* elector = nullptr;  // null: this one is the active one
+    // By which we know what emitters before us have registered, with the same source; empty: by the lease, if there is
+    // one, else not at all.
+    std::string mark{};
     const Clock& clock;
     Log& log;
     Metrics& metrics;

@@ -105,6 +105,7 @@ void ReceptorSync::answered(std::uint64_t number, const Result<PartRead>& how, M
     const auto path = std::string(parts[static_cast<std::size_t>(call - pass_->calls.begin())].path);
     if (!how) return fail_pass({how.error().code, path, how.error().text()}, now);
     if (how->unreadable > 0) {
+        pass_->whole = false;
         log_.warn("records of the receptor are left out",
                   {{"what", path}, {"count", how->unreadable}, {"first", how->first}});
     }
@@ -124,6 +125,7 @@ void ReceptorSync::end_pass(MonotonicTime now) {
     ++figures_.passes;
     if (stream_ == Stream::open && pass_->stream == stream_call_) passed_since_open_ = true;
     if (confirming_ && pass_->began >= *confirming_) confirming_.reset();
+    if (pass_->whole) as_of_ = pass_->began;
     // A break while the pass ran, or who wants to be sure, has asked for another one already.
     book_.end_pass(lrp::Snapshot{.fresh_domains = std::move(pass_->fresh_domains)});
     pass_.reset();

@@ -51,6 +51,7 @@ struct ReceptorPass {
     std::array<std::uint64_t, part_count> calls{};  // 0: it is over
     std::set<std::string> fresh_domains;
     MonotonicTime began{};
+    bool whole = true;         // nothing in it was unreadable
     std::uint64_t stream = 0;  // the one that was open when the pass began; 0: none
 };
 
@@ -78,6 +79,10 @@ public:
     void confirm(MonotonicTime now);
     [[nodiscard]] bool confirmed() const { return !confirming_; }
 
+    // The last pass that ended well and could be read to the last record, and the domains that are fresh.
+    [[nodiscard]] proxy::gorouter::Certainty certainty() const {
+        return {.as_of = as_of_, .fresh = proxy::gorouter::Certainty::Domains::only, .domains = book_.fresh_domains()};
+    }
     [[nodiscard]] bool complete() const { return complete_; }
     [[nodiscard]] bool current() const;
     [[nodiscard]] std::string problem() const;
@@ -114,6 +119,7 @@ private:
     std::optional<ReceptorPass> pass_;
     std::optional<MonotonicTime> pass_due_;  // nothing: when the stream is open
     MonotonicTime last_pass_{};              // when it ended
+    MonotonicTime as_of_{};                  // when the last whole one that ended well began
     int pass_failures_ = 0;
     bool complete_ = false, passed_since_open_ = false;
     std::optional<MonotonicTime> confirming_;  // since when

@@ -440,6 +440,8 @@ void Book::set_fresh_domains(std::set<std::string> domains) {
         });
 }
 
+const std::set<std::string>& Book::fresh_domains() const { return impl_->fresh_domains; }
+
 std::vector<ProcessKey> Book::take_touched() {
     auto& impl = *impl_;
     for (const auto id : impl.instances.take_touched()) impl.touch(id);

@@ -63,6 +63,8 @@ public:
     // brings its own. A process that was kept because its domain was not fresh then makes wants_pass().
     void set_fresh_domains(std::set<std::string> domains);
 
+    [[nodiscard]] const std::set<std::string>& fresh_domains() const;
+
     // Processes whose routes or endpoints may have changed since the last call, each once, in the order in which they
     // became known.
     std::vector<ProcessKey> take_touched();

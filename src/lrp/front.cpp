@@ -46,7 +46,7 @@ private:
 // Of everything about the process that shows in parts, but for its endpoints.
 std::uint64_t digest_of(const Desired& desired) {
     Digest digest;
-    digest.add(desired.app).add(desired.name);
+    digest.add(desired.app).add(desired.name).add(desired.domain);
     for (const auto& route : desired.routes.http) {
         digest.add(route.port).add((route.to_instances ? 1U : 0U) | (route.ssl ? 2U : 0U) | (route.http2 ? 4U : 0U));
         digest.add(route.route_service).add(route.options).add(route.segment).add(route.names.size());

@@ -39,6 +39,7 @@ traffic::Member member_of(const Endpoint& endpoint, const Desired& desired, cons
     member.tls_port = endpoint.tls_port;
     member.http2 = route.http2;
     member.segment = route.segment;
+    member.domain = desired.domain;
     return member;
 }
 

@@ -39,6 +39,7 @@ struct Member {
     std::uint16_t tls_port = 0;  // where it takes TLS, with a certificate for its instance
     bool http2 = false;          // what it speaks; for proxies that ask each member in its own way (gorouter)
     std::string segment{};       // isolation segment: which gorouters may lead there; empty: those that are shared
+    std::string domain{};        // of Diego: whose freshness says whether absence means anything
     bool operator==(const Member&) const = default;
 };
 

@@ -81,5 +81,25 @@ TEST_F(ApiSourceTest, WhatWasDeletedAndMadeAgainWhileTheWatchWasAwayIsTheNewOneA
     EXPECT_THAT(names(), ElementsAre("new.test"));
 }
 
+TEST_F(ApiSourceTest, ItIsCertainOfAllDomainsButThoseWhoseLeaseHasRunOut) {
+    const auto lease = [](std::string_view domain, std::string_view renewed) {
+        return fmt::format(
+            R"({{"metadata":{{"namespace":"diego","name":"domain-{0}","annotations":{{"fairlead.dev/receptor-domain":"{0}"}}}},"spec":{{"renewTime":"{1}","leaseDurationSeconds":60}}}})",
+            domain, renewed);
+    };
+    api.leases = lease("old", "1960-01-01T00:00:00.000000Z") + "," + lease("new", "2200-01-01T00:00:00.000000Z");
+    pass(1s);
+    const auto certainty = source.certainty();
+    EXPECT_FALSE(certainty.covers("old"));
+    EXPECT_TRUE(certainty.covers("new"));
+    EXPECT_TRUE(certainty.covers("never announced"));
+    EXPECT_LE(certainty.as_of, clock.monotonic() - 25s) << "so long a watch may say nothing";
+    EXPECT_GE(certainty.as_of, clock.monotonic() - 40s);
+    api.desired = R"({"metadata":{"namespace":"diego","name":"web"},"spec":{}})";
+    api.break_watches();
+    pass(5s);
+    EXPECT_EQ(source.certainty().as_of, MonotonicTime{}) << "what cannot be read may be there";
+}
+
 }  // namespace
 }  // namespace fairlead::emitter

@@ -57,6 +57,34 @@ protected:
     std::vector<std::uint64_t> dropped;
 };
 
+TEST_F(ReceptorSyncTest, IsCertainOfFreshDomainsAsOfTheBeginOfAPassThatEndedWell) {
+    step();
+    open();
+    step();
+    now += 3s;
+    answer();
+    step();
+    EXPECT_EQ(sync.certainty().as_of, MonotonicTime(1000s));
+    EXPECT_TRUE(sync.certainty().covers("d"));
+    EXPECT_FALSE(sync.certainty().covers("another"));
+    now = MonotonicTime(1100s);
+    step();
+    sync.answered(calls.at("/v1/desired_lrps"), fail(Errc::unavailable, "HTTP 500"), now);
+    EXPECT_EQ(sync.certainty().as_of, MonotonicTime(1000s)) << "what has failed says nothing";
+    now = MonotonicTime(1200s);
+    step();
+    now += 1s;
+    answer();
+    step();
+    EXPECT_EQ(sync.certainty().as_of, MonotonicTime(1200s));
+    now = MonotonicTime(1300s);
+    step();
+    answer("[" + desired_a + R"(,{"process_guid":7}])");
+    step();
+    EXPECT_EQ(sync.figures().passes, 3U);
+    EXPECT_EQ(sync.certainty().as_of, MonotonicTime(1200s)) << "what cannot be read may be there";
+}
+
 TEST_F(ReceptorSyncTest, OpensTheStreamBeforeItReads) {
     EXPECT_THAT(step(), ElementsAre(stream));
     EXPECT_THAT(step(), IsEmpty());

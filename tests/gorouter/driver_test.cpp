@@ -237,6 +237,8 @@ TEST_F(GorouterDriverTest, RefusesWhatCannotWork) {
         {"another scheme", [](Options& o) { o.nats.urls = {"http://u:secret@x"}; }, "nats: 'http://x' is no URL"},
         {"no such file", [](Options& o) { o.nats.ca = "/nowhere/ca.pem"; }, "nats ca: /nowhere/ca.pem cannot be read"},
         {"no key", [](Options& o) { o.nats.certificate = "/dev/null"; }, "certificate and key go together"},
+        {"no seed", [](Options& o) { o.nats.nkey_seed = "/dev/null"; }, "nats nkey: /dev/null: no line begins with SU"},
+        {"two seeds", [](Options& o) { o.nats.nkey_seed = o.nats.credentials = "/dev/null"; }, "name one of the two"},
         {"prefix", [](Options& o) { o.settings.prefix = "a *"; }, "prefix: 'a *' is no subject"},
         {"pace", [](Options& o) { o.settings.messages_per_second = 0; }, "messages per second: 0 is below 1"},
         {"status URL", [](Options& o) { o.audit.urls = {"router:8080"}; }, "'router:8080' is no http or https URL"},
@@ -313,6 +315,43 @@ TEST_F(GorouterDriverTest, AnAuditFindsAndMendsDifferences) {
     ASSERT_NE(line, std::string::npos) << lines;
     EXPECT_NE(lines.find("n7.test at 10.9.9.9:1", line), std::string::npos) << lines;
     EXPECT_EQ(lines.find(foreign, line + 1), std::string::npos) << "once: " << lines;
+}
+
+TEST_F(GorouterDriverTest, AnAuditWithdrawsWhatAnEmitterBeforeHasLeft) {
+    NatsServer nats;
+    NatsRouter router(GorouterDriverTest::router(nats.url()));
+    StatusPage page(router);
+    auto server = net::start_server({.listen = "127.0.0.1:0"}, page, log, metrics);
+    ASSERT_TRUE(server);
+    const auto url = "http://" + (*server)->address();
+    router.inject("router.register",
+                  R"({"host":"10.9.9.9","port":1,"tls_port":2,"uris":["n0.test","a.test"],"tags":{"fairlead":"m/d"}})");
+    router.inject("router.register",
+                  R"({"host":"10.9.9.8","port":1,"tls_port":2,"uris":["n0.test"],"tags":{"fairlead":"other/d"}})");
+    auto options = to(nats.url());
+    options.audit = {.urls = {"http://status:s3%3At@" + (*server)->address()}, .interval = 1s};
+    const auto driver = publisher(options);
+    driver->mark("m");
+    driver->reset(small(3), 1);
+    ASSERT_TRUE(eventually([&] { return router.names() == 4; }));
+    const auto third = "audits_total{result=\"good\",router=\"" + url + "\"} 3\n";
+    ASSERT_TRUE(eventually([&] { return metrics.expose().find(third) != std::string::npos; }));
+    EXPECT_TRUE(router.holds("a.test", "10.9.9.9:2")) << "nobody is certain";
+    EXPECT_THAT(metrics.expose(), HasSubstr("kind=\"leftover\",router=\"" + url + "\"} 2"));
+    EXPECT_THAT(metrics.expose(), HasSubstr("kind=\"foreign\",router=\"" + url + "\"} 1"));
+    driver->certain(Certainty{.as_of = clock.monotonic() + 1h, .fresh = Certainty::Domains::only, .domains = {"d"}});
+    ASSERT_TRUE(eventually([&] {
+        return !router.holds("a.test", "10.9.9.9:2") && !router.holds("n0.test", "10.9.9.9:2");
+    })) << driver->progress().trouble;
+    EXPECT_TRUE(router.holds("n0.test", "10.9.9.8:2"));
+    EXPECT_TRUE(router.holds("n0.test", "10.0.0.1:1000"));
+    EXPECT_EQ(driver->emitted().names_withdrawn, 2U);
+    // What lives in our name has the mark too: a driver with the same one finds nothing of it missing or left.
+    router.look([](const RouterModel& model) {
+        EXPECT_EQ(*model.table().at("n1.test").at("10.0.0.1:1001").tags,
+                  R"({"app_id":"app","component":"route-emitter","fairlead":"m/","instance_id":"0",)"
+                  R"("process_instance_id":"i"})");
+    });
 }
 
 // Ten names to an endpoint; gorouters lost 65% of as many names that came in a burst of one message each.

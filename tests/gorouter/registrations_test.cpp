@@ -128,6 +128,24 @@ TEST_F(RegistrationsTest, SaysWhatAnInstanceSpeaksAndWhoMayLeadThere) {
     EXPECT_THAT(moved.front().body, HasSubstr(R"("isolation_segment":"west")"));
 }
 
+TEST_F(RegistrationsTest, SaysWhoseARegistrationIsAndOfWhichDomain) {
+    traffic::RoutingTable table;
+    auto instance = member("10.0.0.1", 61001);
+    instance.domain = "cf-\"apps";
+    put(table, key("foo.test"), {instance});
+    registrations.mark("3f2a9c01d4e5");
+    const auto sent = become(table);
+    ASSERT_EQ(sent.size(), 1U);
+    const auto tags = read_message(sent[0].body)->tags;
+    EXPECT_EQ(tags.at("fairlead"), "3f2a9c01d4e5/cf-\"apps");
+    EXPECT_EQ(domain_of(tags.at("fairlead"), "3f2a9c01d4e5"), "cf-\"apps");
+    EXPECT_EQ(domain_of(tags.at("fairlead"), "3f2a9c01d4"), std::nullopt);
+    EXPECT_EQ(domain_of(tags.at("fairlead"), ""), std::nullopt);
+    // Another domain is another registration of the same pair, and no withdrawal.
+    put(table, key("foo.test"), {member("10.0.0.1", 61001)});
+    EXPECT_THAT(shortly(become(table)), ElementsAre("register 10.0.0.1:61001 foo.test"));
+}
+
 TEST_F(RegistrationsTest, PacksTheNamesOfAnEndpoint) {
     traffic::RoutingTable table;
     for (const auto* name : {"a.test", "b.test", "c.test"}) put(table, key(name), {member("10.0.0.1", 1)});

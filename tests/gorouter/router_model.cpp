@@ -31,6 +31,17 @@ bool take(const json::Object& object, std::string_view name, std::int64_t max, s
     return true;
 }
 
+std::string object_of(const std::map<std::string, std::string>& texts) {
+    std::string out = "{";
+    for (const auto& [name, text] : texts) {
+        if (out.size() > 1) out += ',';
+        json::append_quoted(name, out);
+        out += ':';
+        json::append_quoted(text, out);
+    }
+    return out + '}';
+}
+
 }  // namespace
 
 std::string RouterMessage::address() const { return fmt::format("{}:{}", host, tls_port != 0 ? tls_port : port); }
@@ -87,6 +98,7 @@ bool RouterModel::message(std::string_view subject, std::string_view body, Monot
     ++(withdrawal ? counts_.unregisters : counts_.registers);
     counts_.names += message->uris.size();
     const auto address = message->address();
+    const auto tags = std::make_shared<const std::string>(object_of(message->tags));
     for (const auto& uri : message->uris) {
         const auto name = key_of(uri);
         if (withdrawal) {
@@ -100,7 +112,7 @@ bool RouterModel::message(std::string_view subject, std::string_view body, Monot
         if (ttl.count() == 0 || ttl > settings_.stale_threshold) ttl = settings_.stale_threshold;
         table_[name].insert_or_assign(
             address, RouterEndpoint{message->app, message->instance, message->index, message->route_service,
-                                    message->san, message->options, message->tls_port != 0, ttl, now});
+                                    message->san, message->options, message->tls_port != 0, ttl, now, tags});
     }
     return true;
 }
@@ -153,7 +165,7 @@ std::string RouterModel::routes() const {
                 json::append_quoted(value, out);
             };
             text("route_service_url", endpoint.route_service);
-            out += R"(,"tags":{"component":"route-emitter"})";
+            out += R"(,"tags":)" + *endpoint.tags;
             text("private_instance_id", endpoint.instance);
             text("server_cert_domain_san", endpoint.san);
             out += '}';

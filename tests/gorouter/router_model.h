@@ -6,6 +6,7 @@
 #include <chrono>
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <optional>
 #include <set>
 #include <string>
@@ -37,6 +38,7 @@ struct RouterEndpoint {
     bool tls = false;
     std::chrono::seconds ttl{0};
     MonotonicTime updated;
+    std::shared_ptr<const std::string> tags;  // JSON object; shared by the names of a message
 };
 
 class RouterModel {

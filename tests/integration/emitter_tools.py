@@ -182,11 +182,12 @@ class EmitterScene(unittest.TestCase):
     def token(self, user, *more):
         return self.server.cli("token", "create", "--user", user, "--group", "fairlead:emitters", *more).stdout
 
-    def emitter(self, name):
+    def emitter(self, name, *words):
         """One with the rights of its group, and no others."""
         kubeconfig = self.folder / f"{name}.kubeconfig"
         kubeconfig.write_text(self.token(name, "-o", "kubeconfig"))
-        return self.keep(Emitter(self.folder, name, self.nats, "--kubeconfig", kubeconfig, "--lease-duration", f"{self.LEASE}s").start())
+        return self.keep(Emitter(self.folder, name, self.nats, "--kubeconfig", kubeconfig, "--lease-duration", f"{self.LEASE}s",
+                                 *words).start())
 
     def receptor(self, method, path, body, wanted):
         status, _, answer = self.server.request(method, "/v1/" + path, body)

@@ -229,6 +229,23 @@ class SecuredNatsTest(unittest.TestCase):
         self.refused(nats, "authorization", "--nats-credentials", credentials("bad.creds", NKey(self.folder / "again", "user")))
         self.refused(nats, "authorization")
 
+    def test_an_nkey_alone(self):
+        user = NKey(self.folder, "user")
+        nats = self.nats(f'authorization {{ users: [ {{ nkey: "{user.public}" }} ] }}')
+        connection = self.works(nats, "--nats-nkey-seed-file", self.file("user.nk", user.seed + "\n"))
+        self.assertEqual(user.public, connection["authorized_user"])
+        decorated = f"-----BEGIN USER NKEY SEED-----\n{user.seed}\n------END USER NKEY SEED------\n"
+        self.works(nats, "--nats-nkey-seed-file", self.file("decorated.nk", decorated))
+        (self.folder / "again").mkdir()
+        stranger = NKey(self.folder / "again", "user")
+        self.refused(nats, "authorization", "--nats-nkey-seed-file", self.file("stranger.nk", stranger.seed))
+        self.refused(nats, "authorization")
+        broken = user.seed[:-1] + ("A" if user.seed[-1] != "A" else "B")
+        emitter = self.emitter(nats, "--nats-nkey-seed-file", self.file("broken.nk", broken))
+        self.assertEqual(2, emitter.process.wait(START_SECONDS))
+        self.assertIn("broken.nk", emitter.text())
+        self.assertNotIn(broken[:20], emitter.text())
+
 
 class Etcd(Child):
     def __init__(self, folder, ca, own, client_certificates):

@@ -191,6 +191,27 @@ TEST(Book, AnAddressBelongsToWhoCameLast) {
     EXPECT_EQ(book.collisions(), 0);
 }
 
+// A cell gives a place away when who was there is gone. Whoever had it before may be listed still: its evacuating twin,
+// whom nobody has disturbed, serves the index until somebody says more.
+TEST(Book, AnInstanceWhosePlaceWasAnothersComesAfterItsTwin) {
+    auto twin = instance("a", 0, 0, 1, 59100);
+    twin.evacuating = true;
+    twin.tag.epoch = "twin";
+    auto ordinary = instance("a", 0, 0, 1, 59000);
+    ordinary.instance_guid = "elsewhere";
+    ordinary.since = 200;
+    auto book = book_with({process("a"), process("b")}, {twin, ordinary});
+    EXPECT_EQ(at(book, "a"), "0=10.0.0.1:59000");
+    auto taker = instance("b", 0, 0, 1, 59000);
+    taker.since = 300;
+    book.put(taker);
+    EXPECT_EQ(at(book, "a"), "0=10.0.0.1:59100");
+    book.erase(taker);
+    EXPECT_EQ(at(book, "a"), "0=10.0.0.1:59100") << "nobody has come back";
+    book.erase(twin);
+    EXPECT_EQ(at(book, "a"), "0=10.0.0.1:59000") << "better than nothing";
+}
+
 TEST(Book, ATieForAnAddressIsDecidedAlikeInAnyOrder) {
     auto one = instance("a", 0, 7);
     auto other = instance("b", 0, 7);

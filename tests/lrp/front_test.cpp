@@ -58,7 +58,8 @@ TEST(Front, FillsRuleAndMembers) {
                                  .app = "app-a",
                                  .instance = "a-0",
                                  .index = 0,
-                                 .tls_port = 61000};
+                                 .tls_port = 61000,
+                                 .domain = "cf"};
     EXPECT_THAT(world.pool("a.test").members, ElementsAre(member));
     EXPECT_EQ(world.pool("a.test").name, "lrp/a.test");
     EXPECT_THAT(world.front.processes(key_of("a.test")), ElementsAre(ProcessKey{"", "a"}));

@@ -25,8 +25,11 @@ void EmitterWorld::check_withdrawal(const SimEmitter& emitter, const fairlead::g
     const auto now = clock_.monotonic();
     for (const auto& uri : message.uris) {
         const LivePair pair{uri, message.address()};
+        if (foreign_pairs.contains(pair)) {
+            return violate(fmt::format("{} withdraws {} at {}, which is not ours", emitter.name, uri, pair.second));
+        }
         const auto life = truth_.lives().find(pair);
-        if (life == truth_.lives().end()) continue;
+        if (life == truth_.lives().end() || life->second.doubtful) continue;
         const auto lacks = emitter.knowledge->lacks(truth_, life->second);
         const bool before = !over_api_ && lacks && emitter.leads && *lacks < *emitter.leads;
         const bool in_step = emitter.process->in_step();
@@ -108,16 +111,16 @@ void EmitterWorld::check_end() {
             }
         }
         for (const auto& pair : pairs) {
-            if (truth_.lives().contains(pair)) continue;
+            if (truth_.lives().contains(pair) || foreign_pairs.contains(pair)) continue;
             const auto died = truth_.died(pair);
             const auto ago = died ? clock_.monotonic() - *died : std::chrono::nanoseconds(-1);
             // An endpoint with TLS is never pruned. If all who had it have died since, nobody is left who knows that it
-            // was there: only an audit by a person finds it.
+            // was there: only an audit finds it.
             const bool known = std::any_of(emitters_.begin(), emitters_.end(), [&pair](const auto& emitter) {
                 return emitter.process && emitter.process->publisher().had(pair);
             });
             const bool tls = router.model.table().at(pair.first).at(pair.second).tls;
-            if (tls && (!known || ago > remembered)) continue;
+            if (!audited_ && tls && (!known || ago > remembered)) continue;
             return violate(fmt::format("router {} still leads {} to {} in the end, which died {:.3f} s ago", router.id,
                                        pair.first, pair.second, seconds(ago)));
         }

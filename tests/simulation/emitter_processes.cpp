@@ -1,5 +1,6 @@
 #include "emitter/api_source.h"
 #include "emitter/receptor_source.h"
+#include "proxy/gorouter/audit.h"
 #include "simulation/emitter_scene.h"
 
 namespace fairlead::simulation {
@@ -17,6 +18,7 @@ public:
     [[nodiscard]] bool current() const override { return source_->current(); }
     void confirm() override {}
     [[nodiscard]] bool confirmed() const override { return true; }
+    [[nodiscard]] gorouter::Certainty certainty() const override { return source_->certainty(); }
     [[nodiscard]] std::string problem() const override { return source_->problem(); }
     void resync() override { source_->resync(); }
     [[nodiscard]] emitter::SourceFigures figures() const override { return source_->figures(); }
@@ -85,6 +87,29 @@ void SimPublisher::active(gorouter::Activity activity) {
 }
 
 void SimPublisher::withdraw(bool may) { registrations_.withdraw(may || defects_.withdraw_always); }
+
+void SimPublisher::mark(std::string mark) {
+    registrations_.mark(std::move(mark));
+    leftovers_.forget();
+}
+
+void SimPublisher::certain(std::optional<gorouter::Certainty> certainty) {
+    if (!certainty) leftovers_.forget();
+    certainty_ = std::move(certainty);
+}
+
+std::size_t SimPublisher::audit(const std::string& router, std::string routes) {
+    if (!connected_ || active_ != gorouter::Activity::all) return 0;
+    const auto now = clock_.monotonic();
+    auto found = gorouter::compare(registrations_, std::move(routes));
+    if (!found) return 0;
+    if (defects_.claim_foreign) {
+        for (const auto& pair : found->foreign) found->leftovers.push_back({pair, "apps"});
+    }
+    gorouter::mend(registrations_, *found, now);
+    if (!certainty_) return 0;
+    return leftovers_.found(router, now, found->leftovers, *certainty_, registrations_).size();
+}
 
 void SimPublisher::connected(bool is) {
     if (is && !connected_) registrations_.everything(clock_.monotonic());

@@ -20,6 +20,7 @@
 #include "emitter/source.h"
 #include "gorouter/router_model.h"
 #include "lrp/book.h"
+#include "proxy/gorouter/leftovers.h"
 #include "proxy/gorouter/registrations.h"
 #include "simulation/cluster_api.h"
 #include "simulation/dice.h"
@@ -44,10 +45,14 @@ public:
     void stop_proxy_at_end() override {}
     void active(proxy::gorouter::Activity activity) override;
     void withdraw(bool may) override;
+    void mark(std::string mark) override;
+    void certain(std::optional<proxy::gorouter::Certainty> certainty) override;
     [[nodiscard]] proxy::gorouter::Figures emitted() const override { return registrations_.figures(); }
 
     void connected(bool is);
     void heard(const std::string& hello, bool start);
+    // A router's /routes has come. How many pairs that others have left there are withdrawn.
+    std::size_t audit(const std::string& router, std::string routes);
     // False: nothing was sent.
     bool step();
     [[nodiscard]] std::optional<MonotonicTime> due() const;
@@ -62,6 +67,8 @@ private:
     const EmitterDefects& defects_;
     Publish publish_;
     proxy::gorouter::Registrations registrations_;
+    std::optional<proxy::gorouter::Certainty> certainty_;
+    proxy::gorouter::Leftovers leftovers_;
     traffic::RoutingTable table_;
     std::set<LivePair> had_;
     proxy::gorouter::Activity active_ = proxy::gorouter::Activity::none;
@@ -104,6 +111,7 @@ struct SimEmitter {
     std::unique_ptr<Knowledge> knowledge;     // of the process
     std::unique_ptr<EmitterProcess> process;  // null: it is dead
     std::optional<MonotonicTime> starts, heals;
+    MonotonicTime audits{};  // when it asks routers next what they hold
     bool cut_source = false, cut_lease = false;
     std::optional<MonotonicTime> in_step;                                // since when it could lead as one should
     std::optional<MonotonicTime> leads;                                  // since when it does, and nobody else did
@@ -120,6 +128,9 @@ struct SimRouter {
     std::map<LivePair, MonotonicTime> missing;  // that live, and since when somebody owes them
     std::array<std::uint64_t, 4> seen{};        // when that was last looked for
 };
+
+// Endpoints of others at a name of ours, in every router: without a mark, and with that of another lease.
+inline const std::set<LivePair> foreign_pairs{{"shared.com", "10.9.9.8:443"}, {"shared.com", "10.9.9.9:443"}};
 
 class EmitterWorld {
 public:
@@ -146,6 +157,8 @@ private:
     void nats(bool up);
     void cut(SimEmitter& emitter, Network::Cut how, bool source, bool lease);
     void prune();
+    void audit(SimEmitter& emitter);
+    void tell_foreign(SimRouter& router);
     // emitter_users.cpp
     void act();
     void disturb();
@@ -184,6 +197,8 @@ private:
     Network network_;
     Revisions revisions_;
     SimReceptor receptor_;
+    Dice audit_dice_;  // of its own: what audits do changes little else of a seed
+    bool audited_ = true;
     bool over_api_ = false, crashes_ = true;
     std::chrono::seconds blind_{0};  // how long one that is in step may not know of something, at most
     std::vector<SimEmitter> emitters_;

@@ -56,6 +56,12 @@ void LrpTruth::settle(MonotonicTime now) {
             if (holder == nullptr || holder->since < instance.since) holder = &instance;
         }
     }
+    for (auto& [key, instance] : instances) {
+        if (!instance.running()) continue;
+        const auto* holder = holders.at(instance.place());
+        instance.beaten = instance.beaten || holder->process != instance.process || holder->index != instance.index ||
+                          holder->guid != instance.guid;
+    }
     std::map<LivePair, Life> now_live;
     for (const auto& [guid, process] : processes) {
         for (std::int32_t index = 0; index < process.instances; ++index) {
@@ -69,7 +75,11 @@ void LrpTruth::settle(MonotonicTime now) {
                 return holder->process == guid && holder->index == index && holder->guid == each.guid;
             };
             const TrueInstance* chosen = nullptr;
-            if (evacuating != instances.end() && is_there(evacuating->second)) chosen = &evacuating->second;
+            bool twin_there = false;
+            if (evacuating != instances.end() && is_there(evacuating->second)) {
+                chosen = &evacuating->second;
+                twin_there = true;
+            }
             if (ordinary != instances.end() && is_there(ordinary->second)) chosen = &ordinary->second;
             if (chosen == nullptr) continue;
             for (const auto& route : process.routes) {
@@ -78,6 +88,7 @@ void LrpTruth::settle(MonotonicTime now) {
                     life.since = now;
                     life.owners.insert({process.epoch, slot_of(guid, index), chosen->place()});
                     life.tls = chosen->tls;
+                    life.doubtful = twin_there && chosen->beaten && !chosen->evacuating;
                 };
                 for (const auto& name : route.names) {
                     add(name);

@@ -34,6 +34,7 @@ struct TrueInstance {
     std::string process, guid, epoch, state, address;
     std::int32_t index = 0;
     bool evacuating = false, tls = false;
+    bool beaten = false;     // another has had its place since it came there
     std::uint16_t base = 0;  // host ports are base + 0 and base + 1, for container ports 4000 and 5000
     std::int64_t version = 0, since = 0;
     [[nodiscard]] bool running() const { return state == "RUNNING"; }
@@ -53,6 +54,9 @@ struct Life {
     MonotonicTime since;
     std::set<Owner> owners;
     bool tls = false;
+    // Its place was another's for a while, so that the container is most likely gone whatever its record says, and the
+    // index has an evacuating one that was not disturbed. Who has seen that leads there; nobody else can know.
+    bool doubtful = false;
 };
 
 enum class RecordKind { process, instance };

@@ -167,6 +167,7 @@ void EmitterWorld::remove_process(const std::string& guid) {
 
 // Few hosts and ports, so that addresses are used again.
 void EmitterWorld::place(TrueInstance& instance) {
+    instance.beaten = false;
     instance.guid = fmt::format("i{}", ++serial_);
     instance.since = std::chrono::nanoseconds(clock_.monotonic().time_since_epoch()).count() + (++serial_);
     for (int tries = 0; tries < 20; ++tries) {
@@ -290,6 +291,7 @@ void EmitterWorld::disturb() {
             ++report_.restarts;
             ++router.starts;
             router.model.restart();
+            tell_foreign(router);
             router.missing.clear();
             return hello(router, true);
         }

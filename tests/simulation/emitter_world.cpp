@@ -12,6 +12,7 @@ namespace {
 
 constexpr auto between_prunes = 30s;
 constexpr auto between_greetings = 10s;
+constexpr auto between_audits = 60s;
 // Two passes, a round of everything, and what is pruned: 120 s after its last registration, looked at every 30 s.
 constexpr auto calm = 420s;
 constexpr std::size_t max_rounds = 100'000;
@@ -25,8 +26,11 @@ EmitterWorld::EmitterWorld(std::uint64_t seed, EmitterSurroundings& around, cons
       agenda_(clock_),
       api_(around.kinds, clock_, dice_, dice_.chance(300) ? 100 : 10'000),
       network_(clock_, dice_),
-      receptor_(truth_, agenda_, clock_, dice_, report_) {
+      receptor_(truth_, agenda_, clock_, dice_, report_),
+      audit_dice_(~seed) {
     report_.seed = seed;
+    // Where nobody looks, only who knows what was there can say that it is gone.
+    audited_ = audit_dice_.chance(700);
     over_api_ = dice_.chance(400);
     crashes_ = dice_.chance(750);
     if (!over_api_ && dice_.chance(700)) receptor_.loses = dice_.chance(500) ? 60 : 300;
@@ -41,6 +45,7 @@ EmitterWorld::EmitterWorld(std::uint64_t seed, EmitterSurroundings& around, cons
     for (std::size_t i = 0; i < routers_.size(); ++i) {
         routers_[i].id = fmt::format("{}", i);
         routers_[i].model = fairlead::gorouter::RouterModel({.suspends_pruning = dice_.chance(500)});
+        tell_foreign(routers_[i]);
     }
     for (const auto* name : {"emitter-a", "emitter-b"}) {
         SimEmitter emitter;
@@ -70,6 +75,7 @@ EmitterReport EmitterWorld::run() {
 
 void EmitterWorld::start(SimEmitter& emitter) {
     emitter.starts.reset();
+    emitter.audits = clock_.monotonic() + between_audits;
     emitter.connected = nats_up_;
     auto publisher = std::make_unique<SimPublisher>(
         clock_, dice_, defects_, [this, name = emitter.name](const auto& message) { publish(name, message); });
@@ -136,6 +142,30 @@ void EmitterWorld::prune() {
     for (auto& router : routers_) router.model.prune(clock_.monotonic(), nats_up_);
 }
 
+void EmitterWorld::tell_foreign(SimRouter& router) {
+    for (const auto& [name, address] : foreign_pairs) {
+        const auto host = address.substr(0, address.find(':'));
+        const auto* const mark =
+            host.ends_with('9') ? R"("fairlead":"another/apps")" : R"("component":"route-emitter")";
+        router.model.message(
+            "router.register",
+            fmt::format(R"({{"host":"{}","port":80,"tls_port":443,"uris":["{}"],"tags":{{{}}}}})", host, name, mark),
+            clock_.monotonic());
+    }
+}
+
+// What a router answers is from when it was asked, and comes later.
+void EmitterWorld::audit(SimEmitter& emitter) {
+    emitter.audits = clock_.monotonic() + between_audits;
+    for (const auto& router : routers_) {
+        agenda_.in(std::chrono::milliseconds(audit_dice_.between(1, 2'000)),
+                   [this, &emitter, born = emitter.born, id = router.id, routes = router.model.routes()] {
+                       if (!emitter.process || emitter.born != born) return;
+                       report_.leftovers += emitter.process->publisher().audit(id, routes);
+                   });
+    }
+}
+
 void EmitterWorld::note_leader() {
     for (auto& emitter : emitters_) {
         if (!emitter.process || !emitter.process->leads() || emitter.leads) continue;
@@ -188,6 +218,7 @@ void EmitterWorld::wake_up() {
             note(emitter.name + " reaches everything again");
             cut(emitter, Network::Cut::none, true, true);
         }
+        if (audited_ && !defects_.no_audit && emitter.process && emitter.audits <= now) audit(emitter);
     }
 }
 
@@ -224,6 +255,7 @@ void EmitterWorld::pass(std::chrono::nanoseconds time) {
             at_most(emitter.starts);
             at_most(emitter.heals);
             if (emitter.process) at_most(emitter.process->due());
+            if (emitter.process && audited_ && !defects_.no_audit) at_most(emitter.audits);
         }
         clock_.advance(next - now);
         wake_up();

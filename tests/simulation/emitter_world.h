@@ -21,7 +21,7 @@ struct EmitterReport {
     std::string trace;  // what happened, one line each
     std::uint64_t actions = 0, evacuations = 0, takeovers = 0, lost = 0, doubled = 0, broken = 0, failed_reads = 0,
                   outages = 0, restarts = 0, crashes = 0, cuts = 0, failovers = 0, registered = 0, withdrawn = 0,
-                  held = 0;
+                  held = 0, leftovers = 0;
     // Withdrawals of what lives by one that had not heard of it: nobody could have known better.
     std::uint64_t unknowing = 0;
     double longest_missing = 0;  // seconds that a router lacked what somebody owed it
@@ -41,6 +41,8 @@ struct EmitterDefects {
     bool forget_withdrawals = false;    // withdrawals are never sent
     bool deaf = false;                  // routers are not listened to: their starts, and how often they want everything
     bool keep_lease = false;            // a leader whose source is away does not offer its lease
+    bool no_audit = false;              // nobody looks at what routers hold
+    bool claim_foreign = false;         // audits take what others have registered for ours
 };
 
 EmitterReport simulate_emitters(std::uint64_t seed, EmitterSurroundings& around, const EmitterDefects& defects = {});

@@ -193,6 +193,7 @@ int run_emitters(const Arguments& arguments) {
             all.registered += report.registered;
             all.withdrawn += report.withdrawn;
             all.held += report.held;
+            all.leftovers += report.leftovers;
         });
     if (failed != 0 && !arguments.keep_going) return 1;
     const double seconds = std::chrono::duration<double>(Steady::now() - began).count();
@@ -201,8 +202,9 @@ int run_emitters(const Arguments& arguments) {
                all.actions, all.evacuations, all.takeovers, all.lost, all.doubled, all.failed_reads);
     fmt::print("{} NATS outages, {} router starts, {} crashes, {} cuts, {} failovers, {} names registered, ",
                all.outages, all.restarts, all.crashes, all.cuts, all.failovers, all.registered);
-    fmt::print("{} withdrawn, {} of them alive without the emitter's knowledge, {} held at the end, ", all.withdrawn,
-               all.unknowing, all.held);
+    fmt::print(
+        "{} withdrawn, {} of them alive without the emitter's knowledge, {} left by others, {} held at the end, ",
+        all.withdrawn, all.unknowing, all.leftovers, all.held);
     fmt::print("{:.1f} s at most until what was owed was there, {:.1f} s, {:.0f} seeds a second\n", all.longest_missing,
                seconds, static_cast<double>(arguments.seeds) / seconds);
     return failed == 0 ? 0 : 1;

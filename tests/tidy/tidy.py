@@ -55,7 +55,7 @@ HOMES = [
     (r"boost/(asio|beast)", r"src/net/|bench/|tests/net/"),
     (r"curl/", r"src/net/"),
     (r"zlib\.h", r"src/net/|src/store/|src/plan/crypt\.cpp|tests/net/"),
-    (r"openssl/", r"src/net/|src/base/text\.cpp|src/dns/tsig\.cpp|src/gateway/guid\.cpp|src/route/certificate\.cpp|src/proxy/haproxy/pem\.cpp|src/gce/service_account\.cpp|src/plan/crypt\.cpp|tests/net/|bench/"),
+    (r"openssl/", r"src/net/|src/base/text\.cpp|src/dns/tsig\.cpp|src/gateway/guid\.cpp|src/route/certificate\.cpp|src/proxy/haproxy/pem\.cpp|src/proxy/gorouter/nkey\.cpp|src/gce/service_account\.cpp|src/plan/crypt\.cpp|tests/net/|bench/"),
     (r"pugixml", r"src/provider/route53/xml\.cpp|src/aws/xml\.cpp"),
     (r"idn2\.h", r"src/dns/name\.cpp"),
     (r"libpsl\.h", r"src/gateway/zone_choice\.cpp"),

@@ -13,8 +13,13 @@ namespace fairlead::proxy::gorouter {
 namespace {
 
 struct Held {
-    std::string address, instance;
+    std::string address, instance, mark;
 };
+
+std::string mark_of(const json::Value& endpoint) {
+    const auto* const tags = json::find(endpoint, "tags");
+    return tags != nullptr ? std::string(json::string_at(*tags, mark_tag)) : std::string();
+}
 
 Result<std::vector<Held>> read_endpoints(std::string_view text) {
     const auto value = json::parse(text);
@@ -23,7 +28,7 @@ Result<std::vector<Held>> read_endpoints(std::string_view text) {
     if (!value->is_array()) return held;
     for (const auto& endpoint : value->get_array()) {
         held.push_back({std::string(json::string_at(endpoint, "address")),
-                        std::string(json::string_at(endpoint, "private_instance_id"))});
+                        std::string(json::string_at(endpoint, "private_instance_id")), mark_of(endpoint)});
     }
     return held;
 }
@@ -73,32 +78,37 @@ Result<std::string_view> Comparison::value() {
     return std::string_view(routes_).substr(from, at_ - from);
 }
 
-void Comparison::note(std::size_t& count, std::vector<Pair>& pairs, std::string name, std::string address) {
-    if (++count <= max_named_pairs) pairs.push_back({std::move(name), std::move(address)});
+template <class T>
+void Comparison::note(std::size_t& count, std::vector<T>& list, T item) {
+    if (++count <= max_named_pairs) list.push_back(std::move(item));
 }
 
 Result<void> Comparison::judge(const Registrations& registrations, const std::string& name,
                                std::string_view endpoints) {
     auto held = read_endpoints(endpoints);
     if (!held) return fail(held.error());
-    const auto slot = registrations.name_slot(name);
-    if (!slot) return {};  // somebody else's: there may be many emitters
-    if (seen_.size() <= *slot) seen_.resize(std::max(*slot + 1, registrations.name_slots()));
-    seen_[*slot] = true;
+    if (const auto slot = registrations.name_slot(name)) {
+        if (seen_.size() <= *slot) seen_.resize(std::max(*slot + 1, registrations.name_slots()));
+        seen_[*slot] = true;
+    }
     const auto targets = registrations.targets(name);
     for (const auto& target : targets) {
         const bool there = std::any_of(held->begin(), held->end(), [&](const Held& endpoint) {
             return endpoint.address == target.address &&
                    (endpoint.instance.empty() || endpoint.instance == target.instance);
         });
-        if (!there) note(found_.missing_count, found_.missing, name, target.address);
+        if (!there) note(found_.missing_count, found_.missing, Pair{name, target.address});
     }
     for (auto& endpoint : *held) {
-        if (registrations.live(name, endpoint.address)) continue;
-        if (registrations.withdrawn(name, endpoint.address)) {
-            note(found_.lingering_count, found_.lingering, name, std::move(endpoint.address));
-        } else if (!targets.empty()) {
-            note(found_.foreign_count, found_.foreign, name, std::move(endpoint.address));
+        Pair pair{name, std::move(endpoint.address)};
+        if (registrations.live(pair.name, pair.address)) continue;
+        const auto domain = domain_of(endpoint.mark, registrations.mark());
+        if (registrations.withdrawn(pair.name, pair.address)) {
+            note(found_.lingering_count, found_.lingering, std::move(pair));
+        } else if (domain) {
+            note(found_.leftover_count, found_.leftovers, Leftover{std::move(pair), std::string(*domain)});
+        } else if (!targets.empty()) {  // else somebody else's: there may be many emitters
+            note(found_.foreign_count, found_.foreign, std::move(pair));
         }
     }
     return {};
@@ -142,11 +152,17 @@ Result<bool> Comparison::advance(const Registrations& registrations, std::size_t
         const auto slot = registrations.name_slot(name);
         if (!slot || (*slot < seen_.size() && seen_[*slot])) continue;
         for (auto& target : registrations.targets(name)) {
-            note(found_.missing_count, found_.missing, std::string(name), std::move(target.address));
+            note(found_.missing_count, found_.missing, Pair{std::string(name), std::move(target.address)});
         }
     }
     slot_ = to;
     return slot_ >= registrations.name_slots();
+}
+
+void mend(Registrations& registrations, const Differences& found, MonotonicTime now) {
+    if (std::max(found.missing_count, found.lingering_count) > max_named_pairs) return registrations.everything(now);
+    for (const auto& pair : found.missing) registrations.mend(pair.name, pair.address);
+    for (const auto& pair : found.lingering) registrations.mend(pair.name, pair.address);
 }
 
 Result<Differences> compare(const Registrations& registrations, std::string routes) {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "proxy/gorouter/leftovers.h"
 #include "proxy/gorouter/registrations.h"
 
 namespace fairlead::proxy::gorouter {
@@ -18,8 +19,10 @@ inline constexpr std::size_t max_named_pairs = 10'000;
 struct Differences {
     std::size_t missing_count = 0;                  // live, but not there or there with another instance
     std::size_t lingering_count = 0;                // there, though withdrawn lately
+    std::size_t leftover_count = 0;                 // there with our mark, and nobody remembers it
     std::size_t foreign_count = 0;                  // there, at a name of ours, and none of ours: shown and left alone
     std::vector<Pair> missing, lingering, foreign;  // the first of them
+    std::vector<Leftover> leftovers;
     bool operator==(const Differences&) const = default;
 };
 
@@ -38,7 +41,8 @@ private:
     Result<std::string_view> text();   // a JSON string, with its quotes
     Result<std::string_view> value();  // any JSON value
     char next();                       // that is no space; 0: the end
-    void note(std::size_t& count, std::vector<Pair>& pairs, std::string name, std::string address);
+    template <class T>
+    static void note(std::size_t& count, std::vector<T>& list, T item);
     [[nodiscard]] tl::unexpected<Error> broken() const;
 
     std::string routes_;
@@ -49,6 +53,9 @@ private:
     std::size_t slot_ = 0;    // of the names that are looked at for what the router has not
     Differences found_;
 };
+
+// Sends again what is missing or lingers.
+void mend(Registrations& registrations, const Differences& found, MonotonicTime now);
 
 // All at once.
 Result<Differences> compare(const Registrations& registrations, std::string routes);

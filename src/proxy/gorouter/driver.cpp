@@ -7,9 +7,11 @@
 #include <mutex>
 #include <utility>
 
+#include "base/files.h"
 #include "base/metrics.h"
 #include "base/step_thread.h"
 #include "proxy/gorouter/engine.h"
+#include "proxy/gorouter/nkey.h"
 #include "proxy/gorouter/status_reader.h"
 
 namespace fairlead::proxy::gorouter {
@@ -71,6 +73,18 @@ public:
             inbox_.withdraw = may;
         }
         thread_.wake();
+    }
+
+    void mark(std::string mark) override {
+        const std::lock_guard lock(mutex_);
+        inbox_.mark = std::move(mark);
+    }
+
+    // Nobody waits for it: it is looked at when a router has answered.
+    void certain(std::optional<Certainty> certainty) override {
+        const std::lock_guard lock(mutex_);
+        inbox_.doubted = inbox_.doubted || !certainty;
+        inbox_.certainty = std::move(certainty);
     }
 
     [[nodiscard]] Progress progress() const override {
@@ -174,6 +188,7 @@ private:
             audits.push_back({{{"router", url}, {"result", "failed"}}, static_cast<double>(audit.failed)});
             differences.push_back({{{"router", url}, {"kind", "missing"}}, static_cast<double>(audit.missing)});
             differences.push_back({{{"router", url}, {"kind", "lingering"}}, static_cast<double>(audit.lingering)});
+            differences.push_back({{{"router", url}, {"kind", "leftover"}}, static_cast<double>(audit.leftover)});
             differences.push_back({{{"router", url}, {"kind", "foreign"}}, static_cast<double>(audit.foreign)});
         }
         if (audits.empty()) return all;
@@ -204,6 +219,19 @@ Result<void> check_file(const char* what, const std::filesystem::path& path) {
     return fail(Errc::invalid, what, fmt::format("{} cannot be read", path.string()));
 }
 
+Result<void> check_nkey(const NatsOptions& nats) {
+    if (nats.nkey_seed.empty()) return {};
+    if (!nats.credentials.empty()) {
+        return fail(Errc::invalid, "nats nkey", "credentials have a seed of their own: name one of the two");
+    }
+    const auto text = read_file(nats.nkey_seed);
+    if (!text) return fail(Errc::invalid, "nats nkey", text.error().text());
+    if (const auto key = read_nkey(*text); !key) {
+        return fail(Errc::invalid, "nats nkey", fmt::format("{}: {}", nats.nkey_seed.string(), key.error().text()));
+    }
+    return {};
+}
+
 Result<void> check(const Options& options) {
     if (options.nats.urls.empty()) return fail(Errc::invalid, "nats", "there must be a URL");
     for (const auto& url : options.nats.urls) {
@@ -223,6 +251,7 @@ Result<void> check(const Options& options) {
           std::pair("nats certificate", &options.nats.certificate), std::pair("nats key", &options.nats.key)}) {
         if (auto good = check_file(what, *path); !good) return good;
     }
+    if (auto good = check_nkey(options.nats); !good) return good;
     const auto& settings = options.settings;
     if (settings.prefix.empty() || settings.prefix.find_first_of(" \t*>") != std::string::npos) {
         return fail(Errc::invalid, "prefix", fmt::format("'{}' is no subject of NATS", settings.prefix));

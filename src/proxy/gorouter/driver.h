@@ -8,12 +8,14 @@
 #include <chrono>
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "base/clock.h"
 #include "base/fwd.h"
 #include "proxy/driver.h"
+#include "proxy/gorouter/leftovers.h"
 #include "proxy/gorouter/registrations.h"
 
 namespace fairlead::proxy::gorouter {
@@ -24,6 +26,7 @@ struct NatsOptions {
     std::string user{}, password{};
     std::string token{};
     std::filesystem::path credentials{};  // file with a JWT and an NKey seed
+    std::filesystem::path nkey_seed{};    // file with an NKey seed alone
     bool tls = false;                     // also without tls:// or any of the files
     std::filesystem::path ca{}, certificate{}, key{};
     std::string server_name{};                         // that the certificate must have; empty: the host of the URL
@@ -58,6 +61,11 @@ public:
     // False: withdrawals wait, their repetitions too. For one that is cut off from its source, or from the lease that
     // makes it the active one: what it calls gone may live again. True at first.
     virtual void withdraw(bool may) = 0;
+    // Whose registrations are ours (messages.h), those of emitters before us too. Empty, as at first: nobody can tell.
+    virtual void mark(std::string mark) = 0;
+    // What the table says of what is not in it, from time to time; nothing, as at first: nobody is to go by that. What
+    // emitters before us have left in routers is withdrawn by it, if audits find some.
+    virtual void certain(std::optional<Certainty> certainty) = 0;
     [[nodiscard]] virtual Figures emitted() const = 0;
 };
 

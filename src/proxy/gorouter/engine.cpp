@@ -41,6 +41,9 @@ void Engine::take_in(Inbox inbox) {
     if (!inbox.change.empty()) registrations_.change(inbox.change);
     if (inbox.version) version_ = *inbox.version;
     if (inbox.withdraw) registrations_.withdraw(*inbox.withdraw);
+    if (inbox.mark) registrations_.mark(std::move(*inbox.mark));
+    if (inbox.doubted || inbox.mark) leftovers_.forget();
+    if (inbox.doubted || inbox.certainty) certainty_ = std::move(inbox.certainty);
     if (inbox.active && *inbox.active != active_) {
         active_ = *inbox.active;
         switch (active_) {
@@ -77,6 +80,7 @@ void Engine::take_in(Inbox inbox) {
         return;
     }
     compared_ = std::move(inbox.routes->url);
+    compared_at_ = now;
     comparison_.emplace(std::move(*inbox.routes->body));
 }
 
@@ -172,30 +176,32 @@ void Engine::tell_foreign(const Differences& found) {
     }
 }
 
-void Engine::mend(const Differences& found, MonotonicTime now) {
+void Engine::judge(const Differences& found, MonotonicTime now) {
     auto& audit = published_.audits[compared_];
     ++audit.good;
     audit.missing = found.missing_count;
     audit.lingering = found.lingering_count;
+    audit.leftover = found.leftover_count;
     audit.foreign = found.foreign_count;
     audited_.erase(compared_);
     tell_foreign(found);
-    if (found.missing_count == 0 && found.lingering_count == 0) return;
-    const auto& example = found.missing.empty() ? found.lingering.front() : found.missing.front();
-    audited_[compared_] = fmt::format("lacked {} and held {} that were withdrawn, as {} at {}; sent again",
-                                      found.missing_count, found.lingering_count, example.name, example.address);
+    mend(registrations_, found, now);
+    std::vector<Pair> gone;
+    if (certainty_) gone = leftovers_.found(compared_, compared_at_, found.leftovers, *certainty_, registrations_);
+    if (found.missing_count == 0 && found.lingering_count == 0 && gone.empty()) return;
+    const auto& example = !found.missing.empty()     ? found.missing.front()
+                          : !found.lingering.empty() ? found.lingering.front()
+                                                     : gone.front();
+    audited_[compared_] = fmt::format(
+        "lacked {}, held {} that were withdrawn and {} that an emitter before left, as {} at {}; sent again",
+        found.missing_count, found.lingering_count, gone.size(), example.name, example.address);
     log_.warn("a gorouter differs from the table", {{"url", compared_},
                                                     {"missing", found.missing_count},
                                                     {"lingering", found.lingering_count},
+                                                    {"leftover", gone.size()},
                                                     {"foreign", found.foreign_count},
                                                     {"name", example.name},
                                                     {"address", example.address}});
-    if (std::max(found.missing_count, found.lingering_count) > max_named_pairs) {
-        registrations_.everything(now);
-        return;
-    }
-    for (const auto& pair : found.missing) registrations_.mend(pair.name, pair.address);
-    for (const auto& pair : found.lingering) registrations_.mend(pair.name, pair.address);
 }
 
 bool Engine::compare(MonotonicTime now) {
@@ -207,7 +213,7 @@ bool Engine::compare(MonotonicTime now) {
     const auto complete = comparison_->advance(registrations_, compared_at_once);
     if (complete && !*complete) return true;
     if (complete) {
-        mend(comparison_->found(), now);
+        judge(comparison_->found(), now);
     } else {
         ++published_.audits[compared_].failed;
         audited_[compared_] = complete.error().text();

@@ -18,6 +18,7 @@
 #include "base/step_thread.h"
 #include "proxy/gorouter/audit.h"
 #include "proxy/gorouter/driver.h"
+#include "proxy/gorouter/leftovers.h"
 #include "proxy/gorouter/session.h"
 
 namespace fairlead::proxy::gorouter {
@@ -35,6 +36,9 @@ struct Inbox {
     std::optional<std::uint64_t> version{};
     std::optional<Activity> active{};
     std::optional<bool> withdraw{};
+    std::optional<std::string> mark{};
+    std::optional<Certainty> certainty{};  // the last one; nothing: no news, or doubt
+    bool doubted = false;                  // for a moment at least
     std::vector<Heard> heard{};
     std::optional<Routes> routes{};
 };
@@ -45,7 +49,7 @@ struct Published {
     std::uint64_t connects = 0;
     struct Audit {
         std::uint64_t good = 0, failed = 0;
-        std::size_t missing = 0, lingering = 0, foreign = 0;  // at the last one
+        std::size_t missing = 0, lingering = 0, leftover = 0, foreign = 0;  // at the last one
     };
     std::map<std::string, Audit> audits{};  // by URL
 };
@@ -68,7 +72,7 @@ private:
     void greet(MonotonicTime now);
     bool publish(MonotonicTime now);  // something
     bool compare(MonotonicTime now);  // there is more
-    void mend(const Differences& found, MonotonicTime now);
+    void judge(const Differences& found, MonotonicTime now);
     void tell_foreign(const Differences& found);
     void tell();
 
@@ -92,8 +96,11 @@ private:
     std::uint64_t version_ = 0;  // of what Registrations hold
     std::optional<Comparison> comparison_;
     std::string compared_;                        // URL
+    MonotonicTime compared_at_{};                 // when its answer came
     std::map<std::string, std::string> audited_;  // by URL: what the last audit found; only if there was something
     std::map<std::string, std::string> foreign_;  // by URL: what the log says of endpoints that are not ours
+    std::optional<Certainty> certainty_;
+    Leftovers leftovers_;
 
     Published published_;
     Progress progress_;

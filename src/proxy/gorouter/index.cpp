@@ -36,6 +36,19 @@ std::string host_text(std::string_view ip) {
     return ip.find(':') == std::string_view::npos ? std::string(ip) : fmt::format("[{}]", ip);
 }
 
+struct AddressParts {
+    std::string_view host;
+    std::uint16_t port;
+};
+
+std::optional<AddressParts> parts_of(std::string_view address) {
+    const auto colon = address.rfind(':');
+    if (colon == std::string_view::npos) return std::nullopt;
+    const auto port = parse_int(address.substr(colon + 1));
+    if (!port || *port < 0 || *port > 65535) return std::nullopt;
+    return AddressParts{address.substr(0, colon), static_cast<std::uint16_t>(*port)};
+}
+
 bool is_object(std::string_view text) {
     const auto value = json::parse(text, json::max_sent_values);
     return value && value->is_object();
@@ -74,7 +87,7 @@ Id Index::find_name(std::string_view text) const {
     return found;
 }
 
-Id Index::name_for(std::string_view text) {
+Id Index::take_name(std::string_view text) {
     auto id = find_name(text);
     if (id == no_id) {
         const auto kept = texts_.take(text);
@@ -94,22 +107,24 @@ void Index::drop_name(Id id) {
 }
 
 Id Index::find_site(std::string_view address) const {
-    const auto colon = address.rfind(':');
-    if (colon == std::string_view::npos) return no_id;
-    const auto ip = texts_.find(address.substr(0, colon));
-    const auto port = parse_int(address.substr(colon + 1));
-    if (ip == no_id || !port || *port < 0 || *port > 65535) return no_id;
+    const auto parts = parts_of(address);
+    const auto ip = parts ? texts_.find(parts->host) : no_id;
+    if (ip == no_id) return no_id;
     auto found = no_id;
-    const auto number = static_cast<std::uint16_t>(*port);
-    sites_by_key_.for_each(mix(ip, number), [&](Id id) {
-        if (sites_[id].ip == ip && sites_[id].port == number) found = id;
+    sites_by_key_.for_each(mix(ip, parts->port), [&](Id id) {
+        if (sites_[id].ip == ip && sites_[id].port == parts->port) found = id;
         return found == no_id;
     });
     return found;
 }
 
-Id Index::site_for(std::string_view ip, std::uint16_t port) {
-    const auto text = texts_.take(host_text(ip));
+Id Index::take_site(std::string_view address) {
+    const auto parts = parts_of(address);
+    return parts ? site_for(parts->host, parts->port) : no_id;
+}
+
+Id Index::site_for(std::string_view host, std::uint16_t port) {
+    const auto text = texts_.take(host);
     auto found = no_id;
     sites_by_key_.for_each(mix(text, port), [&](Id id) {
         if (sites_[id].ip == text && sites_[id].port == port) found = id;
@@ -134,12 +149,13 @@ void Index::drop_site(Id id) {
 }
 
 Id Index::endpoint_for(const traffic::Member& member) {
-    const auto site = site_for(member.address, member.tls_port != 0 ? member.tls_port : member.port);
+    const auto site = site_for(host_text(member.address), member.tls_port != 0 ? member.tls_port : member.port);
     for (auto id = sites_[site].endpoint; id != no_id; id = endpoints_[id].next) {
         auto& known = endpoints_[id];
         if (known.port != member.port || known.tls_port != member.tls_port || known.index != member.index ||
             known.http2 != member.http2 || texts_[known.app] != member.app || texts_[known.process] != member.group ||
-            texts_[known.instance] != member.instance || texts_[known.segment] != member.segment) {
+            texts_[known.instance] != member.instance || texts_[known.segment] != member.segment ||
+            texts_[known.domain] != member.domain) {
             continue;
         }
         drop_site(site);  // the endpoint holds it
@@ -151,6 +167,7 @@ Id Index::endpoint_for(const traffic::Member& member) {
                                     .process = texts_.take(member.group),
                                     .instance = texts_.take(member.instance),
                                     .segment = texts_.take(member.segment),
+                                    .domain = texts_.take(member.domain),
                                     .index = member.index,
                                     .port = member.port,
                                     .tls_port = member.tls_port,
@@ -173,6 +190,7 @@ void Index::drop_endpoint(Id id) {
     texts_.drop(gone.process);
     texts_.drop(gone.instance);
     texts_.drop(gone.segment);
+    texts_.drop(gone.domain);
     endpoints_.remove(id);
     drop_site(site);
 }
@@ -247,7 +265,7 @@ bool Index::has_name(const traffic::RuleKey& key, const traffic::Rule* rule) {
 Id Index::set_rule(const traffic::RuleKey& key, const traffic::Rule* rule) {
     const auto raw = raw_name(key);
     const auto canonical = route_key(raw);
-    const auto id = name_for(canonical);
+    const auto id = take_name(canonical);
     const bool straight = raw == canonical;
     no_problem(key);
     const traffic::RuleKey* best_key = straight && rule != nullptr ? &key : nullptr;
@@ -271,7 +289,7 @@ Id Index::set_rule(const traffic::RuleKey& key, const traffic::Rule* rule) {
     }
     if (straight || !names_[id].straight) lead(id, best_key != nullptr ? *best_key : key, best);
     keep(id);
-    unheld_names_.push_back(id);  // what name_for() held
+    unheld_names_.push_back(id);  // what take_name() held
     return id;
 }
 

@@ -24,7 +24,7 @@ class Index {
 public:
     struct Endpoint {
         Id site = no_id;
-        Id app = no_id, process = no_id, instance = no_id, segment = no_id;  // texts; may be ""
+        Id app = no_id, process = no_id, instance = no_id, segment = no_id, domain = no_id;  // texts; may be ""
         std::optional<std::int32_t> index;
         std::uint16_t port = 0, tls_port = 0;
         bool http2 = false;
@@ -85,6 +85,9 @@ public:
     [[nodiscard]] Id find_name(std::string_view text) const;
     [[nodiscard]] Id find_site(std::string_view address) const;
 
+    // Whether or not the table has it; held once more.
+    [[nodiscard]] Id take_name(std::string_view text);
+    [[nodiscard]] Id take_site(std::string_view address);  // no_id: it is none
     void hold_name(Id id) { ++names_[id].holds; }
     void hold_site(Id id) { ++sites_[id].holds; }
     void hold_endpoint(Id id) { ++endpoints_[id].holds; }
@@ -142,9 +145,8 @@ private:
     [[nodiscard]] Id pool_for(std::string_view name);
     [[nodiscard]] Id find_pool(Id prefix, Id suffix) const;
     void free_unused_pool(Id pool);
-    [[nodiscard]] Id name_for(std::string_view text);              // held once more
-    [[nodiscard]] Id endpoint_for(const traffic::Member& member);  // held once more
-    [[nodiscard]] Id site_for(std::string_view ip, std::uint16_t port);
+    [[nodiscard]] Id endpoint_for(const traffic::Member& member);          // held once more
+    [[nodiscard]] Id site_for(std::string_view host, std::uint16_t port);  // host: as it stands before ":port"
     void problem(const traffic::RuleKey& key, const std::string& owner, std::string text);
     void no_problem(const traffic::RuleKey& key);
     void tell_problems();

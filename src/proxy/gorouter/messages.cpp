@@ -13,6 +13,15 @@ constexpr std::size_t max_hello_values = 1'000;
 
 }  // namespace
 
+std::string mark_text(std::string_view mark, std::string_view domain) { return fmt::format("{}/{}", mark, domain); }
+
+std::optional<std::string_view> domain_of(std::string_view tag, std::string_view mark) {
+    if (mark.empty() || !tag.starts_with(mark)) return std::nullopt;
+    tag.remove_prefix(mark.size());
+    if (!tag.starts_with('/')) return std::nullopt;
+    return tag.substr(1);
+}
+
 Result<RouterHello> parse_hello(std::string_view body) {
     const auto value = json::parse(body, max_hello_values);
     if (!value) return fail(value.error());

@@ -7,6 +7,7 @@
 
 #include <chrono>
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -24,6 +25,13 @@ struct RouterHello {
 
 // Errors: no JSON object, no id, an interval that is no whole number of seconds of at least 1.
 Result<RouterHello> parse_hello(std::string_view body);
+
+// A tag of every registration that says whose it is, for the audit: the mark of the emitters that share a lease, "/",
+// and the domain of the process. Routers show tags again in /routes. Emitters with another mark are others.
+inline constexpr std::string_view mark_tag = "fairlead";
+std::string mark_text(std::string_view mark, std::string_view domain);
+// The domain; nothing: the tag is not of this mark.
+std::optional<std::string_view> domain_of(std::string_view tag, std::string_view mark);
 
 // One for NATS.
 struct Message {

@@ -68,6 +68,7 @@ struct Registrations::Impl {
               std::vector<Message>& out);
 
     Settings settings;
+    std::string mark;  // of ours; empty: none
     const std::string registering, unregistering;
     Index index;
     Routers routers;
@@ -137,7 +138,8 @@ void Registrations::Impl::changed(Index::Changed what) {
     }
     for (const auto& gone : what.gone) {
         const PairId pair{gone.site, gone.name};
-        if (!withdrawals.add(pair, gone.tls, changes)) forget(pair);
+        const auto repeat = gone.tls ? Withdrawals::Repeat::tls : Withdrawals::Repeat::plain;
+        if (!withdrawals.add(pair, repeat, changes)) forget(pair);
     }
     if (large) at_once = owed = index.endpoint_slots();
 }
@@ -171,6 +173,7 @@ std::string Registrations::Impl::tail(const Index::Endpoint& endpoint, const Ind
     if (const auto process = index.text(endpoint.process); !process.empty()) member(out, "process_id", process);
     if (!instance.empty()) member(out, "process_instance_id", instance);
     if (!number.empty()) member(out, "instance_id", number);
+    if (!mark.empty()) member(out, mark_tag, mark_text(mark, index.text(endpoint.domain)));
     out += '}';
     if (name.options != no_id) fmt::format_to(std::back_inserter(out), ",\"options\":{}", index.text(name.options));
     out += '}';
@@ -316,6 +319,22 @@ void Registrations::router_started(const RouterHello& hello, MonotonicTime now, 
 void Registrations::everything(MonotonicTime now) {
     impl_->everything = now;
     impl_->all_owed = true;
+}
+
+void Registrations::mark(std::string mark) { impl_->mark = std::move(mark); }
+const std::string& Registrations::mark() const { return impl_->mark; }
+
+bool Registrations::withdraw_leftover(const Pair& pair) {
+    auto& impl = *impl_;
+    if (route_key(pair.name) != pair.name || live(pair.name, pair.address) || withdrawn(pair.name, pair.address)) {
+        return false;
+    }
+    const auto site = impl.index.take_site(pair.address);
+    if (site == no_id) return false;
+    const PairId id{site, impl.index.take_name(pair.name)};
+    if (impl.withdrawals.add(id, Withdrawals::Repeat::never, ++impl.changes)) return true;
+    impl.forget(id);
+    return false;
 }
 
 void Registrations::withdraw(bool may) { impl_->may_withdraw = may; }

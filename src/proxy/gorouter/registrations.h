@@ -92,6 +92,13 @@ public:
     // An audit found that a router lacks this pair, or holds it though it was withdrawn: sent again if that is right.
     void mend(std::string_view name, std::string_view address);
 
+    // Says in every registration from now on whose it is (messages.h); empty: does not.
+    void mark(std::string mark);
+    [[nodiscard]] const std::string& mark() const;
+    // Withdrawn once, though it was never ours: what somebody with our mark has left behind. False: it lives, is being
+    // withdrawn already, or is no pair.
+    bool withdraw_leftover(const Pair& pair);
+
     // False: withdrawals wait, their repetitions too, until it is true again, as at first. What lives then is not among
     // them any more.
     void withdraw(bool may);

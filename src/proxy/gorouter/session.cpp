@@ -8,7 +8,9 @@
 #include <mutex>
 #include <utility>
 
+#include "base/files.h"
 #include "net/handles.h"
+#include "proxy/gorouter/nkey.h"
 
 namespace fairlead::proxy::gorouter {
 
@@ -100,6 +102,16 @@ public:
     [[nodiscard]] bool lost() const override { return lost_; }
 
 private:
+    // Read for each connection, as libnats reads credentials: the file may have changed since.
+    Result<void> load_nkey(const std::filesystem::path& file) {
+        const auto text = read_file(file);
+        if (!text) return fail(Errc::invalid, "nkey seed", text.error().text());
+        auto key = read_nkey(*text);
+        if (!key) return fail(Errc::invalid, "nkey seed", key.error().text());
+        nkey_ = std::move(*key);
+        return {};
+    }
+
     [[nodiscard]] Result<OptionsHandle> configure(const NatsOptions& wanted, const std::string& url) {
         natsOptions* made = nullptr;
         if (const auto status = natsOptions_Create(&made); status != NATS_OK) return fail(Errc::internal, said(status));
@@ -119,6 +131,10 @@ private:
         if (!wanted.token.empty()) set("token", natsOptions_SetToken(made, wanted.token.c_str()));
         if (!wanted.credentials.empty()) {
             set("credentials", natsOptions_SetUserCredentialsFromFiles(made, wanted.credentials.c_str(), nullptr));
+        }
+        if (!wanted.nkey_seed.empty()) {
+            if (auto loaded = load_nkey(wanted.nkey_seed); !loaded) return fail(std::move(loaded.error()));
+            set("nkey", natsOptions_SetNKey(made, nkey_.public_key.c_str(), &NatsSession::on_nonce, this));
         }
         if (wants_tls(wanted, url)) {
             set("tls", natsOptions_SetSecure(made, true));
@@ -181,6 +197,10 @@ private:
     static void on_greeted(natsConnection* /*connection*/, natsSubscription* /*sub*/, natsMsg* message, void* self) {
         static_cast<NatsSession*>(self)->heard(false, message);
     }
+    static natsStatus on_nonce(char** /*problem*/, unsigned char** signature, int* size, const char* nonce,
+                               void* self) {
+        return nats_Sign(static_cast<NatsSession*>(self)->nkey_.seed.c_str(), nonce, signature, size);
+    }
     static void on_complete(void* self) { static_cast<NatsSession*>(self)->complete(); }
     static void on_closed(natsConnection* /*connection*/, void* closure) {
         auto* const self = static_cast<NatsSession*>(closure);
@@ -194,6 +214,7 @@ private:
 
     const std::string start_, greet_;
     std::string inbox_;
+    NKey nkey_;
     Listener listener_;
     ConnectionHandle connection_;
     SubscriptionHandle started_, greeted_;  // gone before the connection

@@ -12,10 +12,10 @@ constexpr std::int64_t slower = 10;
 
 }  // namespace
 
-bool Withdrawals::add(PairId pair, bool tls, std::uint64_t change) {
+bool Withdrawals::add(PairId pair, Repeat repeat, std::uint64_t change) {
     if (pairs_.size() >= times_.max && !pairs_.contains(pair)) return false;
     if (urgent_.size() > 2 * pairs_.size() + 1'024) compact();
-    const bool added = pairs_.insert_or_assign(pair, State{.due = urgently, .first = -1, .tls = tls}).second;
+    const bool added = pairs_.insert_or_assign(pair, State{.due = urgently, .first = -1, .repeat = repeat}).second;
     urgent_.push_back({pair, change});
     return added;
 }
@@ -52,11 +52,23 @@ std::optional<std::uint64_t> Withdrawals::urgent() const {
     return urgent_.empty() ? std::nullopt : std::optional(urgent_.front().change);
 }
 
+Withdrawals::Second Withdrawals::lasts(Repeat repeat) const {
+    switch (repeat) {
+        case Repeat::plain:
+            return times_.repeat_for.count();
+        case Repeat::tls:
+            return times_.repeat_tls_for.count();
+        case Repeat::never:
+            return 0;
+    }
+    return 0;
+}
+
 void Withdrawals::sent(PairId pair, State& state, Second now) {
     if (state.first < 0) state.first = now;
     const auto age = now - state.first;
     const bool slowly = age >= times_.repeat_for.count();
-    const auto end = state.first + (state.tls ? times_.repeat_tls_for : times_.repeat_for).count();
+    const auto end = state.first + lasts(state.repeat);
     state.due = now + std::max<Second>(1, times_.repeat.count() * (slowly ? slower : 1));
     if (state.due > end) {
         expired_.push_back(pair);

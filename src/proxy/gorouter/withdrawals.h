@@ -28,9 +28,15 @@ public:
     };
     explicit Withdrawals(Times times) : times_(times) {}
 
+    // For how long it is said again.
+    enum class Repeat : std::uint8_t {
+        plain,
+        tls,    // routers never drop it by themselves
+        never,  // an audit says whether once was enough
+    };
     // To be sent at once, after what came of earlier changes. False: it was there already, and is sent anew; or there
     // are too many, and it is not taken.
-    bool add(PairId pair, bool tls, std::uint64_t change);
+    bool add(PairId pair, Repeat repeat, std::uint64_t change);
     // False: it was not there.
     bool cancel(PairId pair);
     [[nodiscard]] bool contains(PairId pair) const { return pairs_.contains(pair); }
@@ -59,7 +65,7 @@ private:
     struct State {
         Second due = urgently;
         Second first = -1;  // when it was sent the first time
-        bool tls = false;
+        Repeat repeat = Repeat::plain;
     };
     struct Urgent {
         PairId pair;
@@ -75,6 +81,7 @@ private:
     }
     void compact();
     void sent(PairId pair, State& state, Second now);
+    [[nodiscard]] Second lasts(Repeat repeat) const;
     void collect(Second now);
 
     Times times_;
