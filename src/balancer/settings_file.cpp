@@ -13,8 +13,6 @@ namespace fairlead::balancer {
 
 namespace {
 
-constexpr std::string_view usual_installation = "fairlead";
-
 // Reads one mapping and remembers the first thing that is wrong with it.
 class Reader {
 public:
@@ -232,7 +230,7 @@ Result<Settings> parse_settings(std::string_view text, const SecretSources& secr
     Reader reader(*value, "");
     Settings settings;
     settings.default_provider = reader.text("defaultProvider");
-    const auto installation = reader.text("installation", std::string(usual_installation));
+    const auto installation = reader.text("installation");
     if (const auto broken = resource::broken_label_rule(installation)) {
         reader.wrong("installation", fmt::format("'{}': {}", installation, *broken));
     }
@@ -248,6 +246,12 @@ Result<Settings> parse_settings(std::string_view text, const SecretSources& secr
             reader.wrong(path + ".name", fmt::format("'{}' is the name of another provider", provider->name));
         }
         settings.providers.push_back(std::move(*provider));
+    }
+    const bool at_a_cloud = std::any_of(settings.providers.begin(), settings.providers.end(),
+                                        [](const auto& each) { return each.type != "bareMetal"; });
+    if (at_a_cloud && installation.empty()) {
+        reader.wrong("installation",
+                     "must say who we are: by it installations that share an account know what is whose");
     }
     if (!settings.default_provider.empty() && !names.contains(settings.default_provider)) {
         reader.wrong("defaultProvider", fmt::format("'{}' is not one of the providers", settings.default_provider));

@@ -73,7 +73,8 @@ void add_source(CLI::App& command, EmitterArguments& to) {
 void add_lease(CLI::App& command, EmitterArguments& to) {
     command.add_option("--name", to.name, "Name of this emitter, unique among all (default MACHINE-PID)");
     command.add_option("--lease-duration", to.lease_duration,
-                       "How long the others wait for one that has died (default 8s)");
+                       "How long the others wait for one that has died (default 4s: below the 5s in which gorouters "
+                       "want everything at the least)");
     command.add_option("--source-patience", to.source_patience,
                        "How long the active one goes without its source before it leaves the lease to one that has not "
                        "lost it (default 30s)");

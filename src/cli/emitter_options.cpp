@@ -134,6 +134,16 @@ Result<void> check_mark(const EmitterArguments& arguments) {
     return fail(Errc::invalid, "--mark", fmt::format("\"{}\" is not 1 to {} letters, digits, - and .", mark, max_mark));
 }
 
+Result<void> check_login(const EmitterArguments& arguments) {
+    const bool user = arguments.nats_user.has_value();
+    const bool password = arguments.nats_password.has_value();
+    if (user && !password)
+        return fail(Errc::invalid, "--nats-user", "goes with --nats-password-file, which is missing");
+    if (password && !user)
+        return fail(Errc::invalid, "--nats-password-file", "goes with --nats-user, which is missing");
+    return {};
+}
+
 Result<void> check_receptor(const EmitterArguments& arguments, const EmitterOptions& options) {
     if (options.receptor.empty()) {
         for (const auto& [flag, typed] : {std::pair("--receptor-token-file", arguments.receptor_token.has_value()),
@@ -184,6 +194,7 @@ Result<EmitterOptions> emitter_options(const EmitterArguments& arguments, const 
         !fine) {
         return fail(std::move(fine.error()));
     }
+    if (auto fine = check_login(arguments); !fine) return fail(std::move(fine.error()));
     if (auto fine = check_receptor(arguments, options); !fine) return fail(std::move(fine.error()));
     if (auto fine = check_name(options.name); !fine) return fail(std::move(fine.error()));
     if (auto fine = check_mark(arguments); !fine) return fail(std::move(fine.error()));

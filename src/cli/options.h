@@ -70,7 +70,7 @@ struct EmitterOptions {
     std::string name;  // among emitters, unique
     std::string mark;  // of their registrations; empty: of the lease, if there is one
     std::string lease_space = "kube-system", lease_name = "fairlead-emitter";
-    std::chrono::milliseconds lease_duration = std::chrono::seconds(8);
+    std::chrono::milliseconds lease_duration = std::chrono::seconds(4);
     std::chrono::milliseconds source_patience = std::chrono::seconds(30);
     bool lease = true;
     std::string listen;  // empty: none

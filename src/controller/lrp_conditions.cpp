@@ -148,7 +148,7 @@ resource::Condition judge(const LrpFacts& facts, const Provider& provider, bool&
     if (!problems.empty()) {
         condition.status = "False";
         condition.message = listed(problems);
-        if (!force.empty()) condition.message += "; in force: " + force;
+        if (!force.empty()) condition.message += "; accepted: " + force;
     } else if (!pending.empty()) {
         condition.status = "Unknown";
         condition.reason = "Pending";

@@ -337,14 +337,17 @@ Result<void> LrpDns::draft_lrp(const std::string& name, Writes& writes) const {
     for (const auto& route : read->routes.sky) {
         if (seen.insert(route.host).second) facts.hosts.push_back(host_facts(namespace_, route.host));
     }
+    // After every start for a moment; what was said before holds until it is known better, and then comes here again.
+    if (etcd_problem_ == skydns::EtcdWriter::untried) return {};
     const auto wanted = sky_condition(facts);
     auto& conditions = status->conditions;
     const auto* present = control::find_condition(conditions, sky_condition_type);
     if (!wanted && present == nullptr) return {};
     if (!wanted) {
         std::erase_if(conditions, [](const auto& each) { return each.type == sky_condition_type; });
-    } else if (!control::set_condition(conditions, *wanted, context_.clock().now())) {
-        return {};
+    } else {
+        writes.mended = present != nullptr && present->status == "False" && wanted->status == "True";
+        if (!control::set_condition(conditions, *wanted, context_.clock().now())) return {};
     }
     json::Array list;
     for (const auto& each : conditions) list.push_back(resource::encode(each));
@@ -359,25 +362,28 @@ Result<void> LrpDns::draft_lrp(const std::string& name, Writes& writes) const {
 
 Result<void> LrpDns::write(std::vector<Writes> drafts) {
     std::vector<control::Request> requests;
-    std::vector<control::Key> keys;
+    std::vector<const Writes*> about;
     for (auto& draft : drafts) {
         for (auto& request : draft.requests) {
-            keys.push_back(draft.key);
+            about.push_back(&draft);
             requests.push_back(std::move(request));
         }
     }
     if (requests.empty()) return {};
     const auto answers = context_.client().write_all(std::move(requests));
-    for (std::size_t i = 0; i < answers.size(); ++i) conclude(keys[i], answers[i]);
+    for (std::size_t i = 0; i < answers.size(); ++i) conclude(*about[i], answers[i]);
     return {};
 }
 
-void LrpDns::conclude(const control::Key& key, const Result<json::Value>& done) {
+void LrpDns::conclude(const Writes& draft, const Result<json::Value>& done) {
+    const auto& key = draft.key;
     if (done) {
         if (!key.starts_with(lrp_word)) return;
         const auto status = status_of<resource::DesiredLrpStatus>(*done);
         const auto* said = status ? control::find_condition(status->conditions, sky_condition_type) : nullptr;
-        if (said != nullptr && said->status == "False") context_.events().warning(*done, said->reason, said->message);
+        if (said == nullptr) return;
+        if (said->status == "False") context_.events().warning(*done, said->reason, said->message);
+        if (draft.mended) context_.events().normal(*done, said->reason, said->message);
         return;
     }
     const auto& error = done.error();

@@ -39,6 +39,7 @@ private:
     struct Writes {
         control::Key key;
         std::vector<control::Request> requests;
+        bool mended = false;  // the condition turns good
     };
 
     void watch_lrps();
@@ -64,7 +65,7 @@ private:
     Result<void> draft_lrp(const std::string& name, Writes& writes) const;
     [[nodiscard]] SkyHost host_facts(const std::string& namespace_, const std::string& host) const;
     Result<void> write(std::vector<Writes> drafts);
-    void conclude(const control::Key& key, const Result<json::Value>& done);
+    void conclude(const Writes& draft, const Result<json::Value>& done);
 
     control::Context& context_;
     LrpDnsOptions options_;

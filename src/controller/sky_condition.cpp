@@ -39,16 +39,18 @@ std::vector<Word> troubles_of(const SkyFacts& facts) {
     return troubles;
 }
 
-// A person reads the first few; the rest looks alike.
+// Of more, the rest looks alike.
 std::string shown(std::vector<std::string> lines) {
-    constexpr std::size_t most = 5;
+    constexpr std::size_t most = 100;
     const auto more = lines.size() > most ? lines.size() - most : 0;
     if (more > 0) lines.resize(most);
     return join(lines, "; ") + (more > 0 ? fmt::format("; and {} more", more) : "");
 }
 
+bool in_etcd(const SkyFacts& facts) { return facts.etcd && !facts.etcd_problem; }
+
 bool in_force(const SkyFacts& facts, const SkyHost& host) {
-    return !host.too_long && host.trouble.empty() && (facts.etcd || !host.zone.empty());
+    return !host.too_long && host.trouble.empty() && (in_etcd(facts) || !host.zone.empty());
 }
 
 std::string where_of(const SkyFacts& facts) {
@@ -57,7 +59,7 @@ std::string where_of(const SkyFacts& facts) {
         if (!in_force(facts, each)) continue;
         lines.push_back(each.zone.empty() ? fmt::format("{} is in etcd", each.host)
                                           : fmt::format("{} is in ManagedZone {}{}", each.host, each.zone,
-                                                        facts.etcd ? " and in etcd" : ""));
+                                                        in_etcd(facts) ? " and in etcd" : ""));
     }
     return lines.empty() ? std::string() : shown(std::move(lines));
 }

@@ -42,7 +42,8 @@ public:
     void put(std::span<const Service> gone, std::span<const Service> come);
     // All that there is was put, and this is who we are in etcd: from now on what is not wanted goes.
     void complete(const std::string& owner);
-    // Why the keys in etcd may be old; nothing: all is there.
+    // Why the keys in etcd may be old; nothing: all is there. `untried` before it was tried for the first time.
+    static constexpr const char* untried = "nothing was written yet";
     [[nodiscard]] std::optional<std::string> problem() const;
     // Called from the writer's thread when that has changed. Before the first step.
     void on_news(std::function<void()> news) { news_ = std::move(news); }
@@ -73,7 +74,7 @@ private:
     std::string owner_;                          // empty: not complete
     std::map<std::string, std::string> wanted_;  // key without the owner -> value
     std::set<std::string> dirty_;                // those that have changed
-    std::optional<std::string> problem_ = "nothing was written yet";
+    std::optional<std::string> problem_ = untried;
 
     // Of the stepping thread.
     std::int64_t lease_ = 0;

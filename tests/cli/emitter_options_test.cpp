@@ -37,7 +37,7 @@ TEST(EmitterOptions, Defaults) {
     EXPECT_EQ(options->subjects, "router");
     EXPECT_EQ(options->interval, 20s);
     EXPECT_EQ(options->sync_interval, 60s);
-    EXPECT_EQ(options->lease_duration, 8s);
+    EXPECT_EQ(options->lease_duration, 4s);
     EXPECT_FALSE(options->access) << "a Receptor is read without our API";
     EXPECT_FALSE(options->lease);
     EXPECT_FALSE(options->name.empty());
@@ -66,6 +66,8 @@ TEST(EmitterOptions, ErrorsNameTheFlag) {
              a.receptor_token = "file";
          },
          "--receptor-token-file: is of a Receptor"},
+        {"NoUser", [](auto& a) { a.nats_password = "file"; }, "--nats-password-file: goes with --nats-user"},
+        {"NoPassword", [](auto& a) { a.nats_user = "me"; }, "--nats-user: goes with --nats-password-file"},
         {"EmptyName", [](auto& a) { a.name = ""; }, "--name: \"\" is not 1 to 253"},
         {"LongName", [](auto& a) { a.name = std::string(254, 'x'); }, "--name: \"xxx"},
         {"EmptyMark", [](auto& a) { a.mark = ""; }, "--mark: \"\" is not 1 to 63 letters"},

@@ -259,7 +259,7 @@ TEST_F(PortLeasesTest, TellsWhatInstancesOfRoutersCannotDo) {
     report("rest-2", missing);
     settle();
     const auto told =
-        "False InvalidCertificate router rest: foo.com: there is no secret default/x; in force: 1 name "
+        "False InvalidCertificate router rest: foo.com: there is no secret default/x; accepted: 1 name "
         "to port 4000";
     EXPECT_EQ(condition("default/web"), told);
     EXPECT_EQ(condition("default/other"), "True Accepted 1 name to port 4000");
@@ -284,7 +284,7 @@ TEST_F(PortLeasesTest, AClashIsTheLosersOwn) {
     settle();
     EXPECT_THAT(leases(), ElementsAre("blue.tcp.62000 default/first to 4000 Leased"));
     EXPECT_EQ(condition("default/second"),
-              "False PortTaken port 62000 (tcp, to 5000): DesiredLRP first has it on router blue; in force: 2 names to "
+              "False PortTaken port 62000 (tcp, to 5000): DesiredLRP first has it on router blue; accepted: 2 names to "
               "port 4000");
     EXPECT_THAT(condition("mars/third"), HasSubstr("an LRP of another namespace has it"));
     EXPECT_THAT(condition("mars/third"), Not(HasSubstr("first")));
@@ -374,7 +374,7 @@ TEST_F(PortLeasesTest, EachProviderHasItsOwnProblems) {
         R"("skydns":"[{\"port\": 4000","somebody-else":{"a":1}})");
     settle();
     EXPECT_THAT(condition("default/web"), HasSubstr("False Invalid "));
-    EXPECT_THAT(condition("default/web"), HasSubstr("in force: 1 name to port 4000"));
+    EXPECT_THAT(condition("default/web"), HasSubstr("accepted: 1 name to port 4000"));
     EXPECT_EQ(condition("default/web", "TcpRouter"),
               "False OutOfRange port 1 (tcp, to 5000): router blue (62000-62009) does not reserve it");
     EXPECT_EQ(condition("default/web", "SkyDNS"), "") << "lrp_dns tells it";

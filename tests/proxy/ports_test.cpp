@@ -3,6 +3,8 @@
 
 #include <fmt/core.h>
 
+#include <thread>
+
 #include "proxy/haproxy/render.h"
 #include "proxy/haproxy/wanted.h"
 #include "proxy/port_world.h"
@@ -279,6 +281,8 @@ TEST(Ports, AreTakenOverByTheNextDriverAndItsChangedRangeIsOneReload) {
     EXPECT_EQ(world.driver->progress().reloads, 1U);
     EXPECT_EQ(ask_port(world.port(0)), "one x");
     EXPECT_EQ(ask_port(world.port(5)), "two x");
+    std::this_thread::sleep_for(world.options.settings.drain + std::chrono::seconds(1));
+    EXPECT_EQ(kept.ask("b"), "one b") << "what is under way goes on, longer than others may drain";
     EXPECT_FALSE(LineClient(world.port(1)).connected()) << "nobody listens there any more";
     EXPECT_TRUE(world.driver->progress().problems.contains("gone"));
     EXPECT_EQ(world.driver->progress().problems.size(), 1U);

@@ -122,7 +122,8 @@ INSTANTIATE_TEST_SUITE_P(Texts, RoutesText,
                              {"Usual", R"({"cf-router":[{"port":4000,"hostnames":["foo.com"]}]})", "", false},
                              {"String", R"({"cf-router":"[{\"port\": 4000}]"})", "", false},
                              {"MemberOrder", R"({"b":{"z":1,"a":2},"a":1})", "", false},
-                             {"Fraction", R"({"a":[1.0,2.5]})", "", false},
+                             {"Fraction", R"({"a":[1.25,2.5]})", "", false},
+                             {"WholeFraction", R"({"a":[1.0,2.5]})", "", true},
                              {"Exponent", R"({"a":[1e3,1E3,1.50]})", "", true},
                              {"BigInteger", R"({"a":{"n":123456789012345678901234567890}})", "", true},
                              {"LargestExactInteger", R"({"a":18446744073709551615})", "", false},
@@ -145,6 +146,18 @@ TEST(RoutesTexts, GoesWhenTheValueChanges) {
     drop_stale_route_texts(spec);
     EXPECT_EQ(routes_as_written(spec), R"({"a":[1001]})");
     EXPECT_FALSE(spec.contains("routes_text"));
+}
+
+// As kubectl does with whatever it reads and writes back.
+TEST(RoutesTexts, StaysWhenAClientWritesTheSameInItsOwnWay) {
+    auto spec = stored(R"({"a":{"z":1.0,"b":[1e3]},"n":9007199254740993.0})");
+    spec["routes"].get_object()["a"] = json::Object{{"b", json::Array{1000}}, {"z", 1}};
+    drop_stale_route_texts(spec);
+    EXPECT_EQ(routes_as_written(spec), R"({"a":{"z":1.0,"b":[1e3]},"n":9007199254740993.0})");
+    spec["routes"].get_object()["n"] = 9007199254740992;  // may be another one: a double cannot tell
+    spec["routes"].get_object()["a"] = json::Object{{"b", json::Array{1000}}, {"z", 1}, {"more", 1}};
+    drop_stale_route_texts(spec);
+    EXPECT_EQ(routes_as_written(spec), R"({"a":{"b":[1000],"z":1,"more":1},"n":9007199254740992})");
 }
 
 TEST(RoutesTexts, WhatAUserMakesUpDoesNotCount) {

@@ -169,6 +169,11 @@ Answer Receptor::put_actual(const Operation& operation, std::string_view body, c
     }
     (*spec)["process_guid"] = operation.guid;
     (*spec)["index"] = *index;
+    const auto* sent = spec->if_contains("evacuating");
+    if (!operation.evacuating_text.empty() && sent != nullptr && sent->is_bool() &&
+        sent->get_bool() != operation.evacuating) {
+        return invalid_lrp("Invalid field: evacuating (is another than in the query)");
+    }
     if (operation.evacuating) (*spec)["evacuating"] = true;
     auto write = actual_write(std::move(*spec));
     if (!write) return invalid_lrp("Invalid field: " + write.error().text());

@@ -93,7 +93,7 @@ void Front::open_events(const CallPtr& call, const Operation& operation) {
     const auto& request = call->request;
     EventPlan plan{receptor_.desired_kind().table(), receptor_.actual_kind().table(), options_.name_space + "/",
                    operation.view, std::nullopt};
-    if (const auto problem = unknown_view(operation)) return call->finish(to_response(invalid_request(*problem)));
+    if (const auto problem = bad_parameter(operation)) return call->finish(to_response(invalid_request(*problem)));
     if (const auto last = trim(request.headers.get("Last-Event-ID")); !last.empty()) {
         store::Revision revision = 0;
         const auto [end, error] = std::from_chars(last.data(), last.data() + last.size(), revision);

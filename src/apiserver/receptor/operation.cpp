@@ -133,7 +133,8 @@ Found find_operation(std::string_view method, std::string_view target) {
             about.domain = get("domain");
             about.view_text = get("view");
             if (about.view_text == "routing") about.view = View::routing;
-            about.evacuating = get("evacuating") == "true";
+            about.evacuating_text = get("evacuating");
+            about.evacuating = about.evacuating_text == "true";
         }
     }
     const auto& first = segments->front();
@@ -158,9 +159,15 @@ Found find_operation(std::string_view method, std::string_view target) {
     return {};
 }
 
-std::optional<std::string> unknown_view(const Operation& operation) {
-    if (operation.view_text.empty() || operation.view == View::routing) return std::nullopt;
-    return fmt::format("view: '{}' is not known, only 'routing' is", operation.view_text);
+std::optional<std::string> bad_parameter(const Operation& operation) {
+    if (!operation.view_text.empty() && operation.view != View::routing) {
+        return fmt::format("view: '{}' is not known, only 'routing' is", operation.view_text);
+    }
+    const auto& evacuating = operation.evacuating_text;
+    if (!evacuating.empty() && evacuating != "true" && evacuating != "false") {
+        return fmt::format("evacuating: '{}' is neither 'true' nor 'false'", evacuating);
+    }
+    return std::nullopt;
 }
 
 std::optional<std::int32_t> parse_index(std::string_view text) {

@@ -40,8 +40,9 @@ struct Operation {
     std::string index;   // as sent: it may be no number
     std::string domain;  // put_domain: its name; lists: only of this domain, empty: of all
     View view = View::whole;
-    std::string view_text;    // as sent
-    bool evacuating = false;  // put and remove of an instance: the evacuating record is meant
+    std::string view_text;        // as sent
+    bool evacuating = false;      // put and remove of an instance: the evacuating record is meant
+    std::string evacuating_text;  // as sent
 };
 
 // Without an operation: no such path, or a known one that has no such method.
@@ -53,8 +54,8 @@ struct Found {
 bool is_ours(std::string_view target);
 Found find_operation(std::string_view method, std::string_view target);
 
-// What is wrong with the view that was asked for; nothing: it is fine.
-std::optional<std::string> unknown_view(const Operation& operation);
+// What is wrong with the parameters that were sent; nothing: they are fine.
+std::optional<std::string> bad_parameter(const Operation& operation);
 
 // "0".."2147483647", or nothing.
 std::optional<std::int32_t> parse_index(std::string_view text);

@@ -65,7 +65,7 @@ Outcome<store::ObjectRef> Receptor::find(const Kind& kind, const std::string& na
 
 Answer Receptor::serve(const Operation& operation, std::string_view body, const net::Headers& headers,
                        const Caller& caller) {
-    if (const auto problem = unknown_view(operation)) return invalid_request(*problem);
+    if (const auto problem = bad_parameter(operation)) return invalid_request(*problem);
     switch (operation.action) {
         case Action::create_desired:
             return create_desired(body, caller);

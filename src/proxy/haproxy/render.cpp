@@ -27,6 +27,13 @@ std::string_view balance_lines(traffic::Balance balance) {
     return {};
 }
 
+// How long an old worker may last after a reload. Connections through leased ports may be idle for as long as a tunnel
+// may, and there is nothing that could be said to their clients.
+std::chrono::seconds worker_end(const Settings& settings) {
+    constexpr std::chrono::hours tunnel{1};
+    return settings.tcp_ports.empty() ? settings.drain : std::max<std::chrono::seconds>(settings.drain, tunnel);
+}
+
 void global_section(const Settings& settings, const std::filesystem::path& directory, Out out) {
     fmt::format_to(out, "# Written by fairlead, and written again after every change: edits are lost.\nglobal\n");
     if (settings.threads > 0) fmt::format_to(out, "    nbthread {}\n", settings.threads);
@@ -37,7 +44,7 @@ void global_section(const Settings& settings, const std::filesystem::path& direc
                    "    mworker-max-reloads 16\n"
                    "    tune.bufsize 16384\n"
                    "    ssl-default-bind-options ssl-min-ver TLSv1.2\n",
-                   directory.string(), settings.drain.count());
+                   directory.string(), worker_end(settings).count());
     if (!settings.access_log.empty()) {
         fmt::format_to(out, "    log {}/log.sock len 8192 format raw local0\n", directory.string());
     }

@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 
 #include "base/text.h"
@@ -60,6 +61,38 @@ std::string kept_text(std::string_view text) {
     return json::serialize(*value);
 }
 
+// Whether two values say the same to whoever reads JSON: 1.0 is 1, and the order of members says nothing. Clients that
+// read an object and write it back change that much.
+bool say_the_same(const json::Value& a, const json::Value& b) {
+    if (a.is_number() && b.is_number() && a.is_double() != b.is_double()) {
+        const auto number = a.to_number<double>();
+        return number == b.to_number<double>() && std::abs(number) < 0x1p53;  // beyond, several integers are one double
+    }
+    if (a.is_array() && b.is_array()) {
+        const auto& of_a = a.get_array();
+        const auto& of_b = b.get_array();
+        return std::equal(of_a.begin(), of_a.end(), of_b.begin(), of_b.end(), say_the_same);
+    }
+    if (a.is_object() && b.is_object()) {
+        const auto& of_b = b.get_object();
+        return a.get_object().size() == of_b.size() &&
+               std::all_of(a.get_object().begin(), a.get_object().end(), [&](const auto& member) {
+                   const auto* other = of_b.if_contains(member.key());
+                   return other != nullptr && say_the_same(member.value(), *other);
+               });
+    }
+    return a == b;
+}
+
+// 1.0 comes back as 1 from clients that know one kind of number.
+bool has_whole_fraction(const json::Value& value) {
+    if (value.is_double()) return std::trunc(value.get_double()) == value.get_double();
+    if (value.is_array()) return std::any_of(value.get_array().begin(), value.get_array().end(), has_whole_fraction);
+    if (!value.is_object()) return false;
+    return std::any_of(value.get_object().begin(), value.get_object().end(),
+                       [](const auto& member) { return has_whole_fraction(member.value()); });
+}
+
 }  // namespace
 
 void ModificationTag::describe(Fields<ModificationTag>& f) {
@@ -112,7 +145,8 @@ void keep_route_texts(json::Object& spec, std::string_view routes) {
     for (const auto& member : members) texts[member.name] = json::compact(member.text);
     for (const auto& [provider, text] : texts) {
         const auto value = json::parse(text);
-        const bool says_all = value && !value->is_null() && json::serialize(*value) == text && kept_text(text) == text;
+        const bool says_all = value && !value->is_null() && json::serialize(*value) == text &&
+                              kept_text(text) == text && !has_whole_fraction(*value);
         if (says_all) continue;
         auto& kept = spec["routes_text"];
         if (!kept.is_object()) kept.emplace_object();
@@ -129,8 +163,9 @@ void drop_stale_route_texts(json::Object& spec) {
         for (const auto& [provider, text] : *texts) {
             if (!text.is_string()) continue;
             const auto* value = routes != nullptr ? routes->if_contains(provider) : nullptr;
-            const auto said = kept_text(json::view(text.get_string()));
-            const bool same = value != nullptr ? said == json::serialize(*value) : said == "null" && routes != nullptr;
+            const auto said = json::parse(kept_text(json::view(text.get_string())));
+            if (!said) continue;
+            const bool same = value != nullptr ? say_the_same(*said, *value) : said->is_null() && routes != nullptr;
             if (same) still.emplace(provider, text);
         }
     }
