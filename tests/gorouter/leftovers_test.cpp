@@ -189,6 +189,10 @@ TEST_F(LeftoversTest, WhatIsNoPairIsNotSent) {
     for (const auto* address : {"", "10.0.0.1", "10.0.0.1:x", "10.0.0.1:70000"}) {
         EXPECT_FALSE(ours.withdraw_leftover({"left.test", address})) << address;
     }
+    // Routers keep names in lower case, Unicode's too: these may be spellings of names that live.
+    for (const auto* name : {"", "Left.test", "left.test/", "left.test?x", "left.test/\xc3\xa9"}) {
+        EXPECT_FALSE(ours.withdraw_leftover({name, "10.0.0.1:1001"})) << name;
+    }
     EXPECT_TRUE(ours.withdraw_leftover({"left.test", "[2001:db8::1]:443"}));
     const auto messages = ours.take(now, 100);
     ASSERT_EQ(messages.size(), 1U);

@@ -326,9 +326,11 @@ const std::string& Registrations::mark() const { return impl_->mark; }
 
 bool Registrations::withdraw_leftover(const Pair& pair) {
     auto& impl = *impl_;
-    if (route_key(pair.name) != pair.name || live(pair.name, pair.address) || withdrawn(pair.name, pair.address)) {
-        return false;
-    }
+    // Beyond ASCII routers know lower case that we do not: what they show may be what lives here by another spelling.
+    const bool plain = !pair.name.empty() &&
+                       std::all_of(pair.name.begin(), pair.name.end(), [](char c) { return c > ' ' && c <= '~'; });
+    if (!plain || route_key(pair.name) != pair.name) return false;
+    if (live(pair.name, pair.address) || withdrawn(pair.name, pair.address)) return false;
     const auto site = impl.index.take_site(pair.address);
     if (site == no_id) return false;
     const PairId id{site, impl.index.take_name(pair.name)};
