@@ -167,7 +167,7 @@ class Storm:
 
     def settled(self):
         """Of all balancers first, which are few: a list of all Ingresses costs the server as much as hundreds of updates."""
-        time.sleep(0.5)
+        time.sleep(1)
         if not all(in_force(each) for each in self.server.request("GET", BALANCERS)[2]["items"]):
             return False
         return all(in_force(each) for each in self.server.request("GET", INGRESSES)[2]["items"])
