@@ -152,7 +152,11 @@ struct Controllers {
         const controller::EventExpiryOptions expiry{options.event_ttl};
         manager.add("event-expiry",
                     [expiry](auto& context) { return std::make_unique<controller::EventExpiry>(context, expiry); });
-        manager.add("dns-sources", [](auto& context) { return std::make_unique<controller::DnsSources>(context); });
+        // Conditions of names -> notes -> whoever writes the status of Ingresses on balancers.
+        controller::DnsSourcesOptions sources;
+        sources.notes = &notes;
+        manager.add("dns-sources",
+                    [sources](auto& context) { return std::make_unique<controller::DnsSources>(context, sources); });
         // What is to be found out about addresses -> Monitor, Lookups; what was found -> trees.
         manager.add("gateway-dns", [&health](auto& context) {
             return std::make_unique<controller::GatewayDns>(context, health.monitor(), health.lookups());
@@ -223,8 +227,8 @@ struct Controllers {
         manager.add("claim-binder", [&clouds](auto& context) {
             return std::make_unique<controller::ClaimBinder>(context, clouds.binder_options());
         });
-        manager.add("ingress-binding", [&clouds](auto& context) {
-            return std::make_unique<controller::IngressBinding>(context, clouds.board());
+        manager.add("ingress-binding", [this, &clouds](auto& context) {
+            return std::make_unique<controller::IngressBinding>(context, clouds.board(), &notes);
         });
         manager.add("balancer-lifecycle", [&clouds](auto& context) {
             return std::make_unique<controller::BalancerLifecycle>(context, clouds.works(), clouds.board(),
@@ -236,6 +240,7 @@ struct Controllers {
         return "the controllers have not read everything yet";
     }
 
+    controller::StatusNotes notes;
     control::Fence fence;
     control::FencedStore fenced;
     apiserver::LocalClient client, leases;

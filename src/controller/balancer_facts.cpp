@@ -6,6 +6,7 @@
 
 #include "balancer/binding.h"
 #include "balancer/provision.h"
+#include "balancer/status_pace.h"
 #include "base/text.h"
 #include "control/finalizers.h"
 #include "controller/balancer_lifecycle.h"
@@ -375,6 +376,20 @@ std::string BalancerLifecycle::just_arrived(const LoadBalancer& balancer) {
     return {};
 }
 
+bool BalancerLifecycle::keeps_up(const LoadBalancer& balancer, const PlaneReport& report) {
+    const auto& name = balancer.metadata.name;
+    const bool says_so = report_before(balancer).programmed;
+    if (report.programmed || !says_so || report.plane != Plane::running || !report.rules_error.empty()) {
+        behind_.erase(name);
+        return report.programmed;
+    }
+    const auto now = context_.clock().monotonic();
+    const auto due = behind_.try_emplace(name, now).first->second + balancer::tell_within;
+    if (now >= due) return false;
+    context_.enqueue_after(name, due - now);
+    return true;
+}
+
 balancer::LifecycleFacts BalancerLifecycle::facts_of(const LoadBalancer& balancer) {
     const auto& name = balancer.metadata.name;
     balancer::LifecycleFacts facts{balancer, {}, {}, ingresses_on_.find(name).size(), cut_off(balancer)};
@@ -400,6 +415,7 @@ balancer::LifecycleFacts BalancerLifecycle::facts_of(const LoadBalancer& balance
         std::erase_if(found->second, [&](const auto& each) { return !uids.contains(each.first); });
     }
     facts.report = balancer::is_cloud(balancer) ? report_of_cloud(balancer) : report_of_instances(balancer);
+    facts.report.programmed = keeps_up(balancer, facts.report);
     return facts;
 }
 

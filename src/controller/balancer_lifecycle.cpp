@@ -204,6 +204,7 @@ void BalancerLifecycle::left(const std::string& name) {
     tables_.erase(name);
     board_.erase(name);
     leaving_.erase(name);
+    behind_.erase(name);
 }
 
 Result<control::Again> BalancerLifecycle::carry_out(const LoadBalancer& balancer,

@@ -101,6 +101,8 @@ private:
     [[nodiscard]] Result<std::string> provider_of(const resource::LoadBalancer& balancer) const;
     void want(const resource::LoadBalancer& balancer, bool remove);
     void pin_up(const resource::LoadBalancer& balancer);
+    // What is on its way for a moment only is not worth two writes of the balancer.
+    [[nodiscard]] bool keeps_up(const resource::LoadBalancer& balancer, const balancer::PlaneReport& report);
     [[nodiscard]] std::optional<std::chrono::nanoseconds> next_look(const std::string& balancer) const;
 
     control::Context& context_;
@@ -122,6 +124,7 @@ private:
     std::map<std::string, Version> versions_;  // of Ingresses
     // By balancer and uid of who leaves: what must be in force everywhere before nothing of it is left.
     std::map<std::string, std::map<std::string, store::Revision>> leaving_;
+    std::map<std::string, MonotonicTime> behind_;                // balancers with rules on their way, since when
     std::map<balancer::Stray, std::set<std::uint64_t>> strays_;  // in which listings they were
     std::map<std::string, std::string> adopted_;                 // uid at a cloud -> LoadBalancer that we gave it to
 };

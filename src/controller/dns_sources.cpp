@@ -151,6 +151,8 @@ Result<control::Again> DnsSources::reconcile(const control::Key& key) {
     if (!*subject || !(*subject)->reading.concerned) {
         count(key, std::nullopt);
         unjudged_.erase(key);
+        left_.erase(key);
+        if (options_.notes != nullptr && word_of(key) == ingress_word) options_.notes->forget(name_of(key));
         if (auto removed = remove_records(key, records, records.writes); !removed) return fail(removed.error());
         if (records.writes >= batch) return Again::now();
         if (*subject) {
@@ -292,6 +294,20 @@ Result<control::Again> DnsSources::tell(const Subject& subject, const Records& r
     return records.troubles.empty() ? Again::no() : Again::in(trouble_wait);
 }
 
+bool DnsSources::leave_note(const Subject& subject, const std::vector<resource::Condition>& present,
+                            const std::vector<resource::Condition>& wanted) {
+    if (options_.notes == nullptr || word_of(subject.key) != ingress_word ||
+        json::string_at(subject.object, "status.loadBalancerName").empty() || !same_but_generation(present, wanted)) {
+        return false;
+    }
+    const auto now = context_.clock().monotonic();
+    const auto due = left_.try_emplace(subject.key, now).first->second + options_.taken_within;
+    if (now >= due) return false;
+    options_.notes->leave(name_of(subject.key), subject.metadata.generation, wanted);
+    context_.enqueue_after(subject.key, due - now);
+    return true;
+}
+
 Result<void> DnsSources::write_conditions(const Subject& subject, std::vector<resource::Condition> wanted) {
     // Services and Ingresses have their conditions in the same place.
     auto status = status_of<resource::DnsRecordStatus>(subject.object);
@@ -299,11 +315,14 @@ Result<void> DnsSources::write_conditions(const Subject& subject, std::vector<re
     auto list = status->conditions;
     bool different = false;
     std::vector<resource::Condition> news;
-    for (auto& each : wanted) {
+    for (const auto& each : wanted) {
         if (!set_record_condition(list, each, context_.clock().now())) continue;
         different = true;
-        news.push_back(std::move(each));
+        news.push_back(each);
     }
+    if (different && leave_note(subject, status->conditions, wanted)) return {};
+    left_.erase(subject.key);
+    if (options_.notes != nullptr && word_of(subject.key) == ingress_word) options_.notes->forget(name_of(subject.key));
     if (!different) return {};
     auto object = subject.object;
     resource::DnsRecordStatus written;

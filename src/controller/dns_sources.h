@@ -18,6 +18,7 @@
 #include "base/metrics.h"
 #include "control/context.h"
 #include "controller/source_conditions.h"
+#include "controller/status_notes.h"
 #include "resource/kinds/dns_record.h"
 
 namespace fairlead::controller {
@@ -28,6 +29,10 @@ inline constexpr std::string_view source_label = "fairlead.dev/source";
 struct DnsSourcesOptions {
     // A new record has its conditions in a moment: the object is not told "nobody has looked" before this has passed.
     std::chrono::nanoseconds patience = std::chrono::seconds(5);
+    // Who writes the status of Ingresses on balancers takes conditions from here that only are of a newer spec; written
+    // here when nobody has done so in time. Null: written here at once.
+    StatusNotes* notes = nullptr;
+    std::chrono::nanoseconds taken_within = std::chrono::seconds(6);
 };
 
 class DnsSources final : public control::Reconciler {
@@ -61,6 +66,9 @@ private:
                               Records& records);
     Result<Again> tell(const Subject& subject, const Records& records);
     Result<void> write_conditions(const Subject& subject, std::vector<resource::Condition> wanted);
+    // Somebody else may write them: they say the same of a newer spec.
+    [[nodiscard]] bool leave_note(const Subject& subject, const std::vector<resource::Condition>& present,
+                                  const std::vector<resource::Condition>& wanted);
     Result<void> forget(const Subject& subject);
     [[nodiscard]] std::vector<SourceRecord> records_of(const Subject& subject) const;
     void count(const control::Key& key, std::optional<State> state);
@@ -76,6 +84,7 @@ private:
     std::map<control::Key, MonotonicTime> unjudged_;  // since when records have no conditions
     std::map<std::string, std::int64_t> written_;     // record key -> the generation that we wrote
     std::map<control::Key, State> states_;
+    std::map<control::Key, MonotonicTime> left_;  // since when others may write its conditions
 };
 
 // Of the DNSRecord for a name of an object: "service-web-5f1c0a9d3b"; always a valid one.

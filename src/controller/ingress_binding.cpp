@@ -12,6 +12,7 @@
 #include "control/conditions.h"
 #include "control/finalizers.h"
 #include "controller/claim_keys.h"
+#include "controller/record_conditions.h"
 
 namespace fairlead::controller {
 
@@ -59,9 +60,10 @@ bool is_news(const balancer::Binding& binding, const std::vector<resource::Condi
 
 }  // namespace
 
-IngressBinding::IngressBinding(control::Context& context, BalancerBoard& board)
+IngressBinding::IngressBinding(control::Context& context, BalancerBoard& board, StatusNotes* notes)
     : context_(context),
       board_(board),
+      notes_(notes),
       ingresses_(context.view<resource::Ingress>(resource::ingress_kind())),
       claims_(context.view<resource::LoadBalancerClaim>(resource::load_balancer_claim_kind())),
       balancers_(context.view<resource::LoadBalancer>(resource::load_balancer_kind())),
@@ -296,6 +298,11 @@ std::optional<IngressBinding::Draft> IngressBinding::draft_ingress(const control
                       [](const auto& each) { return each.type == "Bound" || each.type == "Programmed"; });
     }
     if (waits(key, *ingress, status)) return std::nullopt;
+    if (notes_ != nullptr) {
+        for (auto& each : notes_->take(name, ingress->metadata.generation)) {
+            set_record_condition(status.conditions, std::move(each), context_.clock().now());
+        }
+    }
     Draft draft;
     draft.key = key;
     draft.bound_anew = binding.balancer != nullptr && ingress->status.load_balancer_name != status.load_balancer_name;

@@ -16,13 +16,14 @@
 #include "control/context.h"
 #include "controller/balancer_board.h"
 #include "controller/key_batch.h"
+#include "controller/status_notes.h"
 
 namespace fairlead::controller {
 
 class IngressBinding final : public control::Reconciler {
 public:
-    // The board outlives it.
-    IngressBinding(control::Context& context, BalancerBoard& board);
+    // The board outlives it, and so do the notes that others leave; null: nobody does.
+    IngressBinding(control::Context& context, BalancerBoard& board, StatusNotes* notes = nullptr);
     Result<control::Again> reconcile(const control::Key& key) override;
 
 private:
@@ -58,6 +59,7 @@ private:
 
     control::Context& context_;
     BalancerBoard& board_;
+    StatusNotes* notes_;
     control::View<resource::Ingress>& ingresses_;
     control::View<resource::LoadBalancerClaim>& claims_;
     control::View<resource::LoadBalancer>& balancers_;

@@ -122,6 +122,15 @@ bool SourceRecord::judged() const {
     });
 }
 
+bool same_but_generation(const std::vector<resource::Condition>& present,
+                         const std::vector<resource::Condition>& wanted) {
+    return std::all_of(wanted.begin(), wanted.end(), [&](const auto& each) {
+        const auto* said = control::find_condition(present, each.type);
+        return said != nullptr && said->status == each.status && said->reason == each.reason &&
+               said->message == each.message;
+    });
+}
+
 std::vector<resource::Condition> source_conditions(const SourceState& state) {
     return {planned(state), applied(state), skipped(state)};
 }

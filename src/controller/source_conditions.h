@@ -36,6 +36,10 @@ struct SourceState {
 // Always of the three types, in this order.
 std::vector<resource::Condition> source_conditions(const SourceState& state);
 
+// Whether all that is wanted is said already, if of a former generation.
+bool same_but_generation(const std::vector<resource::Condition>& present,
+                         const std::vector<resource::Condition>& wanted);
+
 // At most five, then "and N more".
 std::string join_some(std::vector<std::string> texts);
 

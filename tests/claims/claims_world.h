@@ -73,7 +73,7 @@ public:
         board = std::make_unique<BalancerBoard>();
         manager->add("claim-binder", [this](auto& context) { return std::make_unique<ClaimBinder>(context, binding); });
         manager->add("ingress-binding",
-                     [this](auto& context) { return std::make_unique<IngressBinding>(context, *board); });
+                     [this](auto& context) { return std::make_unique<IngressBinding>(context, *board, &notes); });
         manager->add("balancer-lifecycle", [this](auto& context) {
             BalancerLifecycleOptions options;
             options.providers = providers_;
@@ -238,6 +238,7 @@ public:
     std::unique_ptr<control::Fence> fence;
     std::unique_ptr<balancer::Works> works;
     std::unique_ptr<BalancerBoard> board;
+    StatusNotes notes;
     std::unique_ptr<control::Manager> manager;
 };
 

@@ -2,6 +2,7 @@
 #include "controller/dns_sources.h"
 
 #include <fmt/core.h>
+#include <gmock/gmock.h>
 
 #include <algorithm>
 
@@ -27,6 +28,7 @@ using Lines = std::vector<std::string>;
 
 class DnsSourcesTest : public testing::Test {
 protected:
+    DnsSourcesOptions options;
     void SetUp() override {
         start();
         put_zone("zone", "example.com");
@@ -43,7 +45,7 @@ protected:
                                           world.clock, world.manager_random, world.log,    world.metrics};
         manager = std::make_unique<control::Manager>(parts, control::ManagerOptions{});
         manager->add("garbage-collector", [](auto& context) { return std::make_unique<GarbageCollector>(context); });
-        manager->add("dns-sources", [](auto& context) { return std::make_unique<DnsSources>(context); });
+        manager->add("dns-sources", [this](auto& context) { return std::make_unique<DnsSources>(context, options); });
         if (!serving) return;
         manager->add("dns-status", [this](auto& context) {
             return std::make_unique<DnsStatus>(context, *board, DnsStatusOptions{});
@@ -329,6 +331,40 @@ TEST_F(DnsSourcesTest, AnIngressToo) {
     settle();
     EXPECT_EQ(records(), Lines{});
     EXPECT_EQ(conditions(ingresses_path, "shop"), Lines{});
+}
+
+// Of an Ingress on a balancer somebody else writes the status, and takes along what only has another generation.
+TEST_F(DnsSourcesTest, WhatSaysTheSameOfANewerSpecIsLeftToWhoWritesTheStatus) {
+    StatusNotes notes;
+    options.notes = &notes;
+    start();
+    const auto path = std::string(ingresses_path) + "/shop";
+    world.post(ingresses_path, R"({"apiVersion":"networking.k8s.io/v1","kind":"Ingress","metadata":{"name":"shop"},)"
+                               R"("spec":{"rules":[{"host":"shop.example.com"}]}})");
+    world.merge(path + "/status",
+                R"({"status":{"loadBalancerName":"a","loadBalancer":{"ingress":[{"ip":"192.0.2.1"}]}}})");
+    settle();
+    ASSERT_EQ(conditions(ingresses_path, "shop")[0], "Planned=True Planned shop.example.com");
+    const auto change = [&](std::string_view annotated) {
+        world.merge(path, fmt::format(R"({{"spec":{{"ingressClassName":"{}"}}}})", annotated));
+        settle();
+        const auto value = object(ingresses_path, "shop");
+        return json::int_at(json::find(value, "status.conditions")->get_array()[0], "observedGeneration");
+    };
+    EXPECT_EQ(change("one"), 1);
+    EXPECT_THAT(notes.take("default/shop", 1), testing::IsEmpty());
+    const auto left = notes.take("default/shop", 2);
+    ASSERT_EQ(left.size(), 3U);
+    EXPECT_EQ(left[0].observed_generation, 2);
+    EXPECT_EQ(left[0].message, "shop.example.com");
+    // Nobody has written it.
+    world.clock.advance(options.taken_within);
+    EXPECT_EQ(change("two"), 3);
+    EXPECT_THAT(notes.take("default/shop", 3), testing::IsEmpty());
+    // What says something else is written at once.
+    world.merge(path, R"({"spec":{"rules":[{"host":"other.example.com"}]}})");
+    settle();
+    EXPECT_EQ(conditions(ingresses_path, "shop")[0], "Planned=True Planned other.example.com");
 }
 
 TEST_F(DnsSourcesTest, AHeadlessServiceFollowsItsEndpoints) {
