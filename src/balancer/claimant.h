@@ -45,8 +45,8 @@ std::string_view scope_of(const resource::LoadBalancer& balancer);
 // Whether the reference is what the claimant asks for: an Ingress may be changed after it was bound.
 bool same_request(const resource::ClaimReference& reference, const Claimant& claimant);
 
-// Whether it keeps a later claimant of its name away. One that holds nothing does not: it is kept only to say who was the
-// last, and the later one, of the same namespace, takes its place.
+// Whether it keeps a later claimant of its name away. One that holds nothing does not: it is kept only to say who was
+// the last, and the later one, of the same namespace, takes its place.
 bool keeps_name(const resource::ClaimReference& reference);
 
 // The reference with this uid; null: there is none.
