@@ -150,14 +150,16 @@ TEST(RoutesTexts, GoesWhenTheValueChanges) {
 
 // As kubectl does with whatever it reads and writes back.
 TEST(RoutesTexts, StaysWhenAClientWritesTheSameInItsOwnWay) {
-    auto spec = stored(R"({"a":{"z":1.0,"b":[1e3]},"n":9007199254740993.0})");
+    auto spec = stored(R"({"a":{"z":1.0,"b":[1e3]},"n":9007199254740993.0,"long":123456789012345678901234567890})");
     spec["routes"].get_object()["a"] = json::Object{{"b", json::Array{1000}}, {"z", 1}};
     drop_stale_route_texts(spec);
-    EXPECT_EQ(routes_as_written(spec), R"({"a":{"z":1.0,"b":[1e3]},"n":9007199254740993.0})");
+    EXPECT_EQ(routes_as_written(spec),
+              R"({"a":{"z":1.0,"b":[1e3]},"n":9007199254740993.0,"long":123456789012345678901234567890})");
     spec["routes"].get_object()["n"] = 9007199254740992;  // may be another one: a double cannot tell
     spec["routes"].get_object()["a"] = json::Object{{"b", json::Array{1000}}, {"z", 1}, {"more", 1}};
     drop_stale_route_texts(spec);
-    EXPECT_EQ(routes_as_written(spec), R"({"a":{"b":[1000],"z":1,"more":1},"n":9007199254740992})");
+    EXPECT_EQ(routes_as_written(spec), R"({"a":{"b":[1000],"z":1,"more":1},"n":9007199254740992,)"
+                                       R"("long":123456789012345678901234567890})");
 }
 
 TEST(RoutesTexts, WhatAUserMakesUpDoesNotCount) {
