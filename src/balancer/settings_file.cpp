@@ -231,7 +231,7 @@ Result<Settings> parse_settings(std::string_view text, const SecretSources& secr
     Settings settings;
     settings.default_provider = reader.text("defaultProvider");
     const auto installation = reader.text("installation");
-    if (const auto broken = resource::broken_label_rule(installation)) {
+    if (const auto broken = resource::broken_label_rule(installation); broken && !installation.empty()) {
         reader.wrong("installation", fmt::format("'{}': {}", installation, *broken));
     }
     const auto* list = reader.take("providers");
@@ -247,14 +247,14 @@ Result<Settings> parse_settings(std::string_view text, const SecretSources& secr
         }
         settings.providers.push_back(std::move(*provider));
     }
+    if (!settings.default_provider.empty() && !names.contains(settings.default_provider)) {
+        reader.wrong("defaultProvider", fmt::format("'{}' is not one of the providers", settings.default_provider));
+    }
     const bool at_a_cloud = std::any_of(settings.providers.begin(), settings.providers.end(),
                                         [](const auto& each) { return each.type != "bareMetal"; });
     if (at_a_cloud && installation.empty()) {
         reader.wrong("installation",
                      "must say who we are: by it installations that share an account know what is whose");
-    }
-    if (!settings.default_provider.empty() && !names.contains(settings.default_provider)) {
-        reader.wrong("defaultProvider", fmt::format("'{}' is not one of the providers", settings.default_provider));
     }
     if (auto done = reader.finish(); !done) return fail(done.error());
     return settings;

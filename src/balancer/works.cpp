@@ -38,6 +38,7 @@ struct Works::Outcome {
     bool known = false;
     bool failed = false;  // wait longer each time
     bool again = false;   // something is on its way
+    std::optional<MonotonicTime> made;
 };
 
 Works::Works(ByName providers, const Surroundings& around, WorksOptions options)
@@ -138,6 +139,7 @@ Step Works::run_one() {
     Wish wish;
     Work before;
     bool known = false;
+    std::optional<MonotonicTime> made;
     const auto now = around_.clock.monotonic();
     {
         const std::lock_guard lock(mutex_);
@@ -160,6 +162,7 @@ Step Works::run_one() {
             wish = job->wish;
             before = job->work;
             known = job->known;
+            made = job->made;
         } else {
             for (auto& each : lists_) {
                 if (each.second.busy || !is_due(each.second.due)) continue;
@@ -171,14 +174,14 @@ Step Works::run_one() {
         if (job == nullptr && list == nullptr) return {.more = false, .due = due};
     }
     if (job != nullptr) {
-        finish(key, wish, act(wish, before, known));
+        finish(key, wish, act(wish, before, known, made));
     } else {
         run_list(list->first, list->second);
     }
     return {.more = true, .due = {}};
 }
 
-Works::Outcome Works::act(const Wish& wish, const Work& before, bool known) {
+Works::Outcome Works::act(const Wish& wish, const Work& before, bool known, std::optional<MonotonicTime> made) {
     const auto found = providers_.find(wish.provider);
     if (found == providers_.end()) {
         Outcome outcome;
@@ -188,11 +191,23 @@ Works::Outcome Works::act(const Wish& wish, const Work& before, bool known) {
         outcome.failed = true;
         return outcome;
     }
-    return wish.remove ? remove(*found->second, wish) : bring_about(*found->second, wish, before, known);
+    if (wish.remove) return remove(*found->second, wish, made);
+    auto outcome = bring_about(*found->second, wish, before, known);
+    if (!outcome.made) outcome.made = made;
+    return outcome;
 }
 
-Works::Outcome Works::remove(Provider& provider, const Wish& wish) {
+Works::Outcome Works::remove(Provider& provider, const Wish& wish, std::optional<MonotonicTime> made) {
     Outcome outcome;
+    if (made && around_.clock.monotonic() < *made + options_.shown_within) {
+        const auto there = provider.get(wish.order.name);
+        count(wish.provider, "get", there ? nullptr : &there.error());
+        if (there && !*there) {
+            outcome.again = true;
+            outcome.made = made;
+            return outcome;
+        }
+    }
     const auto gone = provider.remove(wish.order);
     count(wish.provider, "remove", gone ? nullptr : &gone.error());
     if (gone) {
@@ -228,6 +243,8 @@ Works::Outcome Works::bring_about(Provider& provider, const Wish& wish, const Wo
     if (!known) {
         seen = provider.create(wish.order);
         count(wish.provider, "create", seen ? nullptr : &seen.error());
+        const bool refused = !seen && (is_hopeless(seen.error()) || seen.error().code == Errc::too_large);
+        if (!refused) outcome.made = around_.clock.monotonic();
     }
     if (!seen) {
         outcome.work.error = seen.error().text();
@@ -287,6 +304,7 @@ void Works::finish(const std::string& key, const Wish& wish, Outcome outcome) {
         }
         if (job.wish.order.uid != wish.order.uid) return;  // another one of that name: it begins anew
         job.known = outcome.known;
+        job.made = outcome.made;
         job.failures = outcome.failed ? job.failures + 1 : 0;
         if (outcome.failed) {
             job.due = later(options_.backoff.delay(job.failures, around_.random));

@@ -58,6 +58,8 @@ struct WorksOptions {
     std::chrono::nanoseconds ask_again = std::chrono::seconds(2);   // what is on its way
     std::chrono::nanoseconds look_every = std::chrono::minutes(1);  // whether all is still there
     std::chrono::nanoseconds list_every = std::chrono::minutes(10);
+    // A cloud may not show yet what it has made: that long, one that is not there is not gone.
+    std::chrono::nanoseconds shown_within = std::chrono::seconds(60);
     std::chrono::nanoseconds second_look = std::chrono::seconds(30);  // at what was listed and should not be there
 };
 
@@ -106,6 +108,8 @@ private:
         bool busy = false;
         bool forgotten = false;  // ends with the call that is under way
         bool known = false;      // it was seen at the provider's, as the wish says
+        std::optional<MonotonicTime>
+            made;  // when the provider may have made it last, as far as it has to be waited for
         int failures = 0;
         std::optional<MonotonicTime> due;  // none: now
     };
@@ -117,8 +121,8 @@ private:
     };
 
     struct Outcome;
-    Outcome act(const Wish& wish, const Work& before, bool known);
-    Outcome remove(Provider& provider, const Wish& wish);
+    Outcome act(const Wish& wish, const Work& before, bool known, std::optional<MonotonicTime> made);
+    Outcome remove(Provider& provider, const Wish& wish, std::optional<MonotonicTime> made);
     Outcome bring_about(Provider& provider, const Wish& wish, const Work& before, bool known);
     std::string owner_of(Provider& provider, const Wish& wish);
     void bring_in_force(Provider& provider, const Wish& wish, Outcome& outcome);

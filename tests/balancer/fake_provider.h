@@ -20,7 +20,8 @@ public:
         int fail_next = 0;           // so many calls fail
         State state = State::running;
         bool settled = true, gone = true;
-        bool taken = false;  // the name is somebody else's
+        bool taken = false;   // the name is somebody else's
+        bool hidden = false;  // what is there is not shown yet, and cannot be removed
     };
     explicit FakeProvider(Cloud& cloud) : cloud_(cloud) {}
     Result<Seen> create(const Order& order) override {
@@ -33,7 +34,7 @@ public:
     Result<std::optional<Seen>> get(const std::string& name) override {
         if (auto failed = call("get " + name); !failed) return fail(failed.error());
         const auto found = cloud_.balancers.find(name);
-        if (found == cloud_.balancers.end()) return std::optional<Seen>();
+        if (found == cloud_.balancers.end() || cloud_.hidden) return std::optional<Seen>();
         found->second.state = cloud_.state;
         return std::optional(found->second);
     }
@@ -44,6 +45,7 @@ public:
     }
     Result<bool> remove(const Order& order) override {
         if (auto failed = call("remove " + order.name); !failed) return fail(failed.error());
+        if (cloud_.hidden) return true;  // nothing that it could see is left
         if (cloud_.gone) cloud_.balancers.erase(order.name);
         return cloud_.gone;
     }

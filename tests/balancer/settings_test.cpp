@@ -87,6 +87,8 @@ INSTANTIATE_TEST_SUITE_P(
                     "providers[0].secretEnvironment.k: the environment has no variable 'NONE'"},
         MistakeCase{"Default", "{providers: [], defaultProvider: a}",
                     "defaultProvider: 'a' is not one of the providers"},
+        MistakeCase{"NoInstallation", one("timeout: 15s"),
+                    "installation: must say who we are: by it installations that share an account know what is whose"},
         MistakeCase{"Twice", "providers: [{name: a, type: aws}, {name: a, type: gce}]",
                     "providers[1].name: 'a' is the name of another provider"},
         MistakeCase{"NoAddresses", "providers: [{name: a, type: bareMetal}]",

@@ -148,6 +148,42 @@ TEST_F(WorksTest, RemovesUntilNothingIsLeft) {
     EXPECT_FALSE(works->work("b"));
 }
 
+// As clouds do for seconds after they have made it.
+TEST_F(WorksTest, WhatIsNotShownYetIsNotGone) {
+    works->want("b", wish());
+    run();
+    cloud.hidden = true;
+    works->want("b", wish(1, true));
+    run();
+    pass(10s);
+    EXPECT_FALSE(works->work("b")->removed);
+    cloud.hidden = false;
+    pass(2s);
+    EXPECT_TRUE(works->work("b")->removed);
+    EXPECT_THAT(cloud.balancers, IsEmpty());
+}
+
+TEST_F(WorksTest, WhatIsNeverShownIsGoneAfterAWhile) {
+    works->want("b", wish());
+    run();
+    cloud.balancers.clear();  // by somebody else
+    works->want("b", wish(1, true));
+    run();
+    EXPECT_FALSE(works->work("b")->removed);
+    for (int i = 0; i < 31; ++i) pass(2s);
+    EXPECT_TRUE(works->work("b")->removed);
+}
+
+TEST_F(WorksTest, WhatCouldNotBeMadeIsNotWaitedFor) {
+    cloud.error = Error{Errc::too_large, {}, "quota"};
+    works->want("b", wish());
+    run();
+    cloud.error.reset();
+    works->want("b", wish(1, true));
+    run();
+    EXPECT_TRUE(works->work("b")->removed);
+}
+
 TEST_F(WorksTest, WhatIsSomebodyElsesIsAsGoodAsGone) {
     cloud.error = Error{Errc::conflict, {}, "not ours"};
     works->want("b", wish(1, true));
