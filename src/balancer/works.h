@@ -108,8 +108,8 @@ private:
         bool busy = false;
         bool forgotten = false;  // ends with the call that is under way
         bool known = false;      // it was seen at the provider's, as the wish says
-        std::optional<MonotonicTime>
-            made;  // when the provider may have made it last, as far as it has to be waited for
+        // When the provider may have made it last, while it may not show it yet.
+        std::optional<MonotonicTime> made;
         int failures = 0;
         std::optional<MonotonicTime> due;  // none: now
     };
