@@ -354,6 +354,19 @@ TEST_F(AgentTest, ANameThatAnotherOneHoldsIsWaitedFor) {
     EXPECT_EQ(agent->problem(), "");
 }
 
+TEST_F(AgentTest, ANameWhoseHolderSaidGoodByeIsTakenAtOnce) {
+    api.broken.clear();
+    registered = true;
+    api.single[instance] = fmt::format(R"({{{},"status":{{"renewTime":"2026-03-01T12:00:00Z",)"
+                                       R"("leaseDurationSeconds":15,"ready":false,"message":"leaving"}}}})",
+                                       others_spec);
+    start();
+    pass(200ms);
+    ASSERT_GE(sent.size(), 2U) << "it moved: nobody waits for a lease";
+    EXPECT_EQ(json::string_at(*json::parse(sent[0].body), "spec.address"), "192.0.2.1");
+    EXPECT_TRUE(json::bool_at(last_status(), "ready"));
+}
+
 TEST_F(AgentTest, AHolderWhoseClockIsAheadIsNotWaitedForForEver) {
     api.broken.clear();
     registered = true;

@@ -14,7 +14,9 @@ json::Value ready_cell(const json::Value& instance, WallTime now) {
     const auto renewed = from_rfc3339(json::string_at(instance, "status.renewTime"));
     const auto lease = std::chrono::seconds(json::int_at(instance, "status.leaseDurationSeconds").value_or(0));
     if (!renewed) return "false";
-    if (now - *renewed > lease) return "lost";
+    if (now - *renewed > lease) {
+        return json::string_at(instance, "status.message") == instance_leaves ? "stopped" : "lost";
+    }
     return json::bool_at(instance, "status.ready") ? "true" : "false";
 }
 
@@ -104,18 +106,20 @@ Kind router_instance_kind() {
     kind.scope = Scope::cluster;
     kind.schema = object_schema<RouterInstance>();
     kind.doc = kind.schema.doc;
-    kind.columns = {
-        name_column(),
-        path_column("Router", "spec.router", "Router that it serves for."),
-        path_column("Address", "spec.address", "Where clients reach it."),
-        cell_column("Ready", "Whether it serves; lost: it has not reported for longer than its lease.", ready_cell),
-        cell_column("Seen", "How long ago it last reported.", seen_cell),
-        number_column("Routes", "status.routes", "How many routes it serves."),
-        number_column("Reloads", "status.reloads", "How often its proxy was reloaded."),
-        age_column(),
-        path_column("LoadBalancer", "spec.loadBalancer", "LoadBalancer that it serves for.", 1),
-        path_column("Proxy", "status.proxy", "Its proxy.", 1),
-        path_column("Message", "status.message", "Why it is not ready.", 1)};
+    kind.columns = {name_column(),
+                    path_column("Router", "spec.router", "Router that it serves for."),
+                    path_column("Address", "spec.address", "Where clients reach it."),
+                    cell_column("Ready",
+                                "Whether it serves; stopped: it said so when it ended; lost: it has not reported for "
+                                "longer than its lease.",
+                                ready_cell),
+                    cell_column("Seen", "How long ago it last reported.", seen_cell),
+                    number_column("Routes", "status.routes", "How many routes it serves."),
+                    number_column("Reloads", "status.reloads", "How often its proxy was reloaded."),
+                    age_column(),
+                    path_column("LoadBalancer", "spec.loadBalancer", "LoadBalancer that it serves for.", 1),
+                    path_column("Proxy", "status.proxy", "Its proxy.", 1),
+                    path_column("Message", "status.message", "Why it is not ready.", 1)};
     kind.selectable_fields = {"spec.router", "spec.loadBalancer"};
     return kind;
 }
