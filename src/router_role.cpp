@@ -18,6 +18,7 @@
 #include "proxy/joined.h"
 #include "resource/describe.h"
 #include "route/certificate.h"
+#include "router/reporter.h"
 
 namespace fairlead {
 
@@ -424,15 +425,31 @@ router::AgentOptions RouterRole::agent_options(const DriverOptions& with) const 
                                   : "HAProxy"};
 }
 
-// Until it is time to stop, or the Router says something else about the proxy itself.
+// An instance that cannot start its proxy says so in its RouterInstance, where people look, and not in its log alone.
+void RouterRole::tell_trouble(const DriverOptions& with, const std::string& why) {
+    set_problem(why);
+    const auto who = agent_options(with);
+    router::Reporter reporter(
+        {.instance = who.instance,
+         .spec = {.router = who.router, .load_balancer = who.load_balancer, .address = who.address, .probe = who.probe},
+         .lease = who.lease},
+        *link_, clock_, random_, log_, [waker = waker_] { waker->wake(); });
+    router::Report report;
+    report.message = why;
+    report.proxy = who.proxy;
+    StepThread steps([&] { return reporter.step(report); }, clock_);
+    follow(&steps);
+    steps.start();
+    (void)pause(between_starts);
+    follow(nullptr);
+    steps.stop();
+}
+
+// Until it is time to stop, the Router says something else about the proxy itself, or its balancer is no more.
 void RouterRole::serve(const router::RouterFacts& facts) {
     const auto driver_with = driver_options(facts);
     auto driver = start_proxies(driver_with);
-    if (!driver) {
-        set_problem(driver.error().text());
-        (void)pause(between_starts);
-        return;
-    }
+    if (!driver) return tell_trouble(driver_with, driver.error().text());
     set_problem({});
     auto agent = std::make_unique<router::Agent>(agent_options(driver_with),
                                                  router::AgentParts{.link = *link_,
@@ -444,10 +461,7 @@ void RouterRole::serve(const router::RouterFacts& facts) {
                                                                     .metrics = metrics_,
                                                                     .wake = [waker = waker_] { waker->wake(); }});
     StepThread steps([&agent] { return agent->step(); }, clock_);
-    {
-        const std::lock_guard lock(waker_->mutex);
-        waker_->thread = &steps;
-    }
+    follow(&steps);
     {
         const std::lock_guard lock(mutex_);
         agent_ = agent.get();
@@ -455,7 +469,15 @@ void RouterRole::serve(const router::RouterFacts& facts) {
     (void)other_proxies(facts, driver_with, *agent);
     steps.start();
     auto seen = facts;
+    bool orphaned = false;
     while (pause(look_again)) {
+        // Routes of a Router that was deleted are served until another one has them.
+        orphaned = agent->orphaned() && !options_.load_balancer.empty();
+        if (orphaned) {
+            log_.warn("load balancer was deleted, its proxy is stopped",
+                      {{"balancer", options_.load_balancer}, {"instance", options_.name}});
+            break;
+        }
         const auto now = agent->router();
         if (!now || *now == seen) continue;
         seen = *now;
@@ -464,22 +486,25 @@ void RouterRole::serve(const router::RouterFacts& facts) {
             break;
         }
     }
-    const bool end = stopping();
-    if (end) take_leave(*agent);
+    const bool end = stopping() || orphaned;
+    // Nobody is led to a balancer that was deleted.
+    if (end) take_leave(*agent, orphaned ? std::chrono::milliseconds(0) : options_.drain);
     {
         const std::lock_guard lock(mutex_);
         agent_ = nullptr;
     }
-    {
-        const std::lock_guard lock(waker_->mutex);
-        waker_->thread = nullptr;
-    }
+    follow(nullptr);
     steps.stop();
     agent.reset();
     if (end) (*driver)->stop_proxy_at_end();
 }
 
-void RouterRole::take_leave(router::Agent& agent) {
+void RouterRole::follow(StepThread* thread) {
+    const std::lock_guard lock(waker_->mutex);
+    waker_->thread = thread;
+}
+
+void RouterRole::take_leave(router::Agent& agent, std::chrono::milliseconds drain) {
     std::unique_lock lock(mutex_);
     for (auto waited = std::chrono::milliseconds(0); waited < leave_within && !hurry_; waited += look_again) {
         lock.unlock();
@@ -489,7 +514,7 @@ void RouterRole::take_leave(router::Agent& agent) {
         changed_.wait_for(lock, look_again, [this] { return hurry_; });
     }
     // Those who looked us up a moment ago still come.
-    changed_.wait_for(lock, options_.drain, [this] { return hurry_; });
+    changed_.wait_for(lock, drain, [this] { return hurry_; });
 }
 
 }  // namespace fairlead

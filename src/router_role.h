@@ -65,7 +65,8 @@ private:
     Result<router::RouterFacts> ask_router();
     Result<std::string> get(const std::string& path);
     void serve(const router::RouterFacts& facts);
-    void take_leave(router::Agent& agent);
+    void take_leave(router::Agent& agent, std::chrono::milliseconds drain);
+    void follow(StepThread* thread);
     // What both proxies are told beside their table.
     struct DriverOptions {
         proxy::haproxy::Options haproxy;
@@ -76,6 +77,7 @@ private:
     [[nodiscard]] DriverOptions driver_options(const router::RouterFacts& facts);
     [[nodiscard]] proxy::haproxy::Options haproxy_options(const router::RouterFacts& facts);
     Result<std::unique_ptr<proxy::Driver>> start_proxies(const DriverOptions& with);
+    void tell_trouble(const DriverOptions& with, const std::string& why);
     // True: the Router asks for other proxies than these, and can have them.
     bool other_proxies(const router::RouterFacts& facts, const DriverOptions& now, router::Agent& agent);
     [[nodiscard]] proxy::nginx::HttpOptions nginx_options(const proxy::haproxy::Settings& like) const;

@@ -172,7 +172,7 @@ struct Agent::Impl {
     Gauge problem_gauge, route_gauge, down_gauge;
 
     mutable std::mutex mutex;  // of what other threads ask for
-    bool leaving = false, left = false, is_ready = false;
+    bool leaving = false, left = false, is_ready = false, is_orphaned = false;
     std::string why, notice;
     std::optional<RouterFacts> facts;
     ShownProgress shown_progress;
@@ -378,6 +378,7 @@ void Agent::Impl::publish(const Report& made) {
     }
     is_ready = made.ready;
     why = std::move(problem);
+    is_orphaned = started && !now;
     facts = std::move(now);
     left = leaving && told && !told->ready;
     shown_progress = {.programmed = programmed.value_or(0),
@@ -463,6 +464,11 @@ bool Agent::ready() const {
 std::string Agent::problem() const {
     const std::lock_guard lock(impl_->mutex);
     return impl_->why;
+}
+
+bool Agent::orphaned() const {
+    const std::lock_guard lock(impl_->mutex);
+    return impl_->is_orphaned;
 }
 
 std::vector<SampleFamily> Agent::figures() const { return impl_->shown_figures(); }

@@ -77,6 +77,8 @@ public:
     [[nodiscard]] std::string problem() const;
     // Nothing until it was read, or when the Router (or LoadBalancer) is gone. Whoever made the driver compares.
     [[nodiscard]] std::optional<RouterFacts> router() const;
+    // All was read, and what it serves for was deleted.
+    [[nodiscard]] bool orphaned() const;
     // What its proxy has counted, and how far it is: what its own Metrics show, for whoever runs several of them.
     [[nodiscard]] std::vector<SampleFamily> figures() const;
 

@@ -132,9 +132,11 @@ TEST_F(BalancerTest, KnowsWhatItsBalancerSays) {
     EXPECT_TRUE(agent->router()->spec.proxy_protocol);
     EXPECT_EQ(agent->router()->listen_address, "192.0.2.9");
     EXPECT_NE(*agent->router(), before);
+    EXPECT_FALSE(agent->orphaned());
     api.remove(balancers, "front");
     settle();
     EXPECT_FALSE(agent->router());
+    EXPECT_TRUE(agent->orphaned());
 }
 
 TEST_F(BalancerTest, WhatNginxCannotDoIsSaidByAnnotationAndServedWithout) {
