@@ -167,6 +167,8 @@ bool same_for_ingresses(const LoadBalancer& before, const LoadBalancer& after) {
     return without_progress(before) == without_progress(after);
 }
 
+bool is_silent(const LoadBalancer& balancer) { return !is_cloud(balancer) && balancer.status.phase != "Running"; }
+
 Binding balancer_of(const Ingress& ingress, const BindingWorld& world) {
     if (!ingress.metadata.deletion_timestamp.empty()) return none("Deleting", "the Ingress is being deleted");
     if (ingress.spec.load_balancer && ingress.spec.load_balancer->load_balancer_claim) return by_claim(ingress, world);

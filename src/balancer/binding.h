@@ -23,6 +23,10 @@ std::string source_of(const resource::LoadBalancer& balancer);
 // Whether a balancer means the same to Ingresses as before: what it says of its own progress is nothing to them.
 bool same_for_ingresses(const resource::LoadBalancer& before, const resource::LoadBalancer& after);
 
+// Whether nobody serves it: on machines of one's own no instance is ready. What a cloud does while its API fails is not
+// known.
+bool is_silent(const resource::LoadBalancer& balancer);
+
 // What there is besides the Ingress.
 struct BindingWorld {
     // Of the namespace of the Ingress; null: there is none.

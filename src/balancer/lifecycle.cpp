@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <array>
 #include <utility>
 
 #include "balancer/provision.h"
@@ -155,13 +156,35 @@ private:
         }
         conditions.push_back(released_condition(released));
         if (facts_.ingresses == 0) return;
-        const bool programmed = facts_.report.programmed && facts_.report.rules_error.empty();
-        conditions.push_back(condition("Programmed", programmed, programmed ? "InForce" : "Pending",
-                                       programmed                          ? "it does what its Ingresses say"
-                                       : facts_.report.rules_error.empty() ? "rules of its Ingresses are on their way"
-                                                                           : facts_.report.rules_error,
-                                       balancer_));
+        conditions.push_back(programmed_condition());
     }
+
+    // One that does what it can is programmed, though it refuses some: what is wrong is said to those.
+    [[nodiscard]] Condition programmed_condition() const {
+        const auto& report = facts_.report;
+        if (is_silent()) {
+            return condition("Programmed", false, "NotRunning",
+                             fmt::format("nobody serves its Ingresses: {}", report.message), balancer_);
+        }
+        if (!report.programmed || !report.rules_error.empty()) {
+            return condition(
+                "Programmed", false, "Pending",
+                report.rules_error.empty() ? "rules of its Ingresses are on their way" : report.rules_error, balancer_);
+        }
+        if (facts_.refused == 0) {
+            return condition("Programmed", true, "InForce", "it does what its Ingresses say", balancer_);
+        }
+        const auto served = facts_.ingresses - std::min(facts_.refused, facts_.ingresses);
+        const auto others = facts_.refused - 1;
+        return condition(
+            "Programmed", served > 0, served > 0 ? "PartlyRefused" : "Refused",
+            fmt::format("{} of {} Ingresses are served as they say; refused, or not served whole: {}{}", served,
+                        facts_.ingresses, facts_.first_refused, others > 0 ? fmt::format(" and {} more", others) : ""),
+            balancer_);
+    }
+
+    // On machines of one's own nobody serves what nobody reports of; a cloud may, whatever its API says.
+    [[nodiscard]] bool is_silent() const { return !is_cloud(balancer_) && facts_.report.plane != Plane::running; }
 
     // As it will be once that is written.
     [[nodiscard]] std::string deleting_text() const {
@@ -259,6 +282,12 @@ std::string holders_text(const LoadBalancer& balancer) {
         if (all > 0) parts.push_back(fmt::format("{} {}{}", title, join(names, ", "), rest));
     }
     return join(parts, ", ");
+}
+
+bool is_of_backend(std::string_view reason) {
+    constexpr std::array<std::string_view, 6> reasons{"NoService",    "NoEndpoints",      "NoSuchPort",
+                                                      "ExternalName", "AllEndpointsFail", "CertificateExpired"};
+    return std::find(reasons.begin(), reasons.end(), reason) != reasons.end();
 }
 
 Lifecycle decide(const LifecycleFacts& facts) { return Decision(facts).make(); }

@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "resource/kinds/load_balancer.h"
@@ -41,6 +42,8 @@ struct LifecycleFacts {
     std::size_t ingresses = 0;               // that it carries
     std::vector<std::string> cut_off = {};   // instances that do not report, and may still serve what they had
     std::vector<std::string> named_by = {};  // Ingresses, on it or about to be, that name it: "namespace/name"
+    std::size_t refused = 0;                 // of the Ingresses: not in force, or not whole, whatever is waited for
+    std::string first_refused = {};          // "shop/web (RuleTaken: ...)"
 };
 
 struct Lifecycle {
@@ -54,6 +57,10 @@ struct Lifecycle {
 };
 
 Lifecycle decide(const LifecycleFacts& facts);
+
+// Whether what is wrong with an Ingress is what stands behind its rules: those are in force, and answer 503, or with a
+// certificate that has ended.
+bool is_of_backend(std::string_view reason);
 
 // Whether the cloud's object goes with the LoadBalancer: one that was provisioned does, one that an administrator
 // declared only if its policy says so.

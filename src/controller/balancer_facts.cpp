@@ -6,6 +6,7 @@
 
 #include "balancer/binding.h"
 #include "balancer/provision.h"
+#include "balancer/silence.h"
 #include "balancer/status_pace.h"
 #include "base/text.h"
 #include "control/finalizers.h"
@@ -54,45 +55,18 @@ PlaneReport report_before(const LoadBalancer& balancer) {
     return report;
 }
 
-constexpr std::size_t instances_shown = 3;  // in a message
-
-// "a, b, c and 2 more"
-std::string first_of(std::vector<std::string> texts, std::string_view between) {
-    const auto all = texts.size();
-    if (all > instances_shown) texts.resize(instances_shown);
-    return join(texts, between) + (all > instances_shown ? fmt::format(" and {} more", all - instances_shown) : "");
-}
-
 bool is_new(const LoadBalancer& balancer, WallTime now) {
     const auto made = from_rfc3339(balancer.metadata.creation_timestamp);
     return made && now < *made + time_to_register;
 }
 
-// Why no instance has ever been there.
-std::string nobody_text(const LoadBalancer& balancer, WallTime now) {
-    const auto& name = balancer.metadata.name;
-    if (!balancer.spec.listen || balancer.spec.listen->address.empty()) {
-        return fmt::format(
-            "no instance has registered: run fairlead router --loadbalancer {}, or set spec.listen.address", name);
-    }
-    const auto& address = balancer.spec.listen->address;
-    if (is_new(balancer, now)) return fmt::format("waits for the server that has the address {}", address);
-    return fmt::format("no server has the address {}, or the one that has it cannot start a proxy there", address);
-}
-
-std::string unheard_text(const control::Index::Names& names) {
-    const auto who = first_of({names.begin(), names.end()}, ", ");
-    return names.size() == 1 ? fmt::format("instance {} has not reported within its lease", who)
-                             : fmt::format("instances {} have not reported within their leases", who);
-}
-
-std::string not_ready_text(const std::vector<const resource::RouterInstance*>& instances) {
-    std::vector<std::string> texts;
-    for (const auto* each : instances) {
-        const auto& message = each->status.message;
-        texts.push_back(fmt::format("instance {}: {}", each->metadata.name, message.empty() ? "not ready" : message));
-    }
-    return first_of(std::move(texts), "; ");
+balancer::SilentInstance silent(const resource::RouterInstance& instance, bool is_fresh) {
+    using State = balancer::SilentInstance::State;
+    // One that said that it is ready, and serves nobody, spoke before we came.
+    const auto state = has_left(instance)                   ? (is_fresh ? State::stopping : State::stopped)
+                       : is_fresh && !instance.status.ready ? State::not_ready
+                                                            : State::lost;
+    return {instance.metadata.name, instance.spec.address, state, instance.status.message};
 }
 
 }  // namespace
@@ -213,6 +187,22 @@ bool BalancerLifecycle::nothing_left(const resource::ClaimReference& reference, 
     });
 }
 
+std::string BalancerLifecycle::silence_of(const LoadBalancer& balancer) const {
+    balancer::Silence silence{balancer, {}, is_new(balancer, context_.clock().now())};
+    for (const auto& name : instances_of_.find(balancer.metadata.name)) {
+        const auto* instance = instances_.get(name);
+        if (instance != nullptr) silence.instances.push_back(silent(*instance, is_fresh(*instance)));
+    }
+    if (balancer.spec.listen) {
+        for (const auto& name : listening_at_.find(balancer.spec.listen->address)) {
+            const auto* other = balancers_.get(name);
+            if (other == nullptr || name == balancer.metadata.name || other->status.phase != "Running") continue;
+            if (balancer::listen_alike(balancer, *other)) silence.neighbour = name;
+        }
+    }
+    return balancer::text_of(silence);
+}
+
 PlaneReport BalancerLifecycle::report_of_instances(const LoadBalancer& balancer) const {
     PlaneReport report;
     const auto& name = balancer.metadata.name;
@@ -237,9 +227,7 @@ PlaneReport BalancerLifecycle::report_of_instances(const LoadBalancer& balancer)
     const auto before = report_before(balancer).addresses;
     if (ready.empty()) {
         report.programmed = false;
-        report.message = known.empty()       ? nobody_text(balancer, context_.clock().now())
-                         : instances.empty() ? unheard_text(instances_of_.find(name))
-                                             : not_ready_text(instances);
+        report.message = silence_of(balancer);
         // Names keep leading to where they led: there is nothing better to say.
         std::copy_if(before.begin(), before.end(), std::back_inserter(report.addresses),
                      [&](const auto& each) { return std::find(known.begin(), known.end(), each) != known.end(); });
@@ -390,7 +378,7 @@ bool BalancerLifecycle::keeps_up(const LoadBalancer& balancer, const PlaneReport
     return true;
 }
 
-balancer::LifecycleFacts BalancerLifecycle::facts_of(const LoadBalancer& balancer) {
+balancer::LifecycleFacts BalancerLifecycle::facts_of(const LoadBalancer& balancer, const BalancerBoard::States& rules) {
     const auto& name = balancer.metadata.name;
     balancer::LifecycleFacts facts{balancer, {}, {}, ingresses_on_.find(name).size(), cut_off(balancer)};
     facts.named_by = who_names(balancer);
@@ -416,52 +404,61 @@ balancer::LifecycleFacts BalancerLifecycle::facts_of(const LoadBalancer& balance
     }
     facts.report = balancer::is_cloud(balancer) ? report_of_cloud(balancer) : report_of_instances(balancer);
     facts.report.programmed = keeps_up(balancer, facts.report);
+    for (const auto& [key, state] : rules) {
+        if (state.problem.empty() || balancer::is_of_backend(state.reason)) continue;
+        if (facts.refused++ == 0) facts.first_refused = fmt::format("{} ({}: {})", key, state.reason, state.problem);
+    }
     return facts;
 }
 
-// What becomes of the rules of each Ingress.
-void BalancerLifecycle::pin_up(const LoadBalancer& balancer) {
+// What becomes of the rules of each Ingress. Nothing: nobody can say; what was said stays.
+std::optional<BalancerBoard::States> BalancerLifecycle::rules_on(const LoadBalancer& balancer) {
+    return balancer::is_cloud(balancer) ? rules_at_cloud(balancer) : rules_at_instances(balancer);
+}
+
+std::optional<BalancerBoard::States> BalancerLifecycle::rules_at_cloud(const LoadBalancer& balancer) {
     const auto& name = balancer.metadata.name;
+    const auto work = works_.work(name);
+    const auto& table = tables_.table(name);
+    if (!work || (work->settled == 0 && work->rules_error.empty())) return std::nullopt;
     BalancerBoard::States states;
-    if (balancer::is_cloud(balancer)) {
-        const auto work = works_.work(name);
-        const auto& table = tables_.table(name);
-        if (!work || (work->settled == 0 && work->rules_error.empty())) return;
-        for (const auto& [key, version] : table.parts) {
-            auto& state = states[key];
-            const auto* ingress = ingresses_.get(key);
-            if (ingress != nullptr) state.generation = ingress->metadata.generation;
-            state.in_force = work->settled >= version;
-            const auto problem = work->problems.find(ingress_owner(key));
-            const auto own = table.problems.find(key);
-            if (own != table.problems.end()) {
-                state.reason = own->second.reason;
-                state.problem = own->second.message;
-            } else if (problem != work->problems.end()) {
-                state.reason = "ProviderRefused";
-                state.problem = problem->second;
-            } else if (!work->rules_error.empty() && !state.in_force) {
-                state.reason = "ProviderFailed";
-                state.problem = work->rules_error;
-            }
+    for (const auto& [key, version] : table.parts) {
+        auto& state = states[key];
+        const auto* ingress = ingresses_.get(key);
+        if (ingress != nullptr) state.generation = ingress->metadata.generation;
+        state.in_force = work->settled >= version;
+        const auto problem = work->problems.find(ingress_owner(key));
+        const auto own = table.problems.find(key);
+        if (own != table.problems.end()) {
+            state.reason = own->second.reason;
+            state.problem = own->second.message;
+        } else if (problem != work->problems.end()) {
+            state.reason = "ProviderRefused";
+            state.problem = problem->second;
+        } else if (!work->rules_error.empty() && !state.in_force) {
+            state.reason = "ProviderFailed";
+            state.problem = work->rules_error;
         }
-        return board_.set(name, std::move(states));
     }
-    const auto instances = fresh(name);
+    return states;
+}
+
+std::optional<BalancerBoard::States> BalancerLifecycle::rules_at_instances(const LoadBalancer& balancer) const {
+    const auto& name = balancer.metadata.name;
+    auto instances = fresh(name);
+    std::erase_if(instances, [](const auto* each) { return !each->status.ready; });
+    BalancerBoard::States states;
+    if (instances.empty()) return states;
     std::map<std::string_view, const resource::RouterInstanceProblem*> problems;  // the last one counts
     for (const auto* instance : instances) {
-        if (!instance->status.ready) continue;
         for (const auto& problem : instance->status.problems) problems[problem.route] = &problem;
     }
     for (const auto& key : ingresses_on_.find(name)) {
         const auto version = versions_.find(key);
         auto& state = states[key];
-        std::size_t ready = 0;
         state.in_force = version != versions_.end();
         if (version != versions_.end()) state.generation = version->second.generation;
         for (const auto* instance : instances) {
-            if (!instance->status.ready) continue;
-            ++ready;
             const auto programmed = static_cast<store::Revision>(instance->status.programmed.value_or(0));
             state.in_force = state.in_force && version->second.revision <= programmed;
         }
@@ -469,9 +466,8 @@ void BalancerLifecycle::pin_up(const LoadBalancer& balancer) {
             state.reason = problem->second->reason;
             state.problem = problem->second->message.empty() ? state.reason : problem->second->message;
         }
-        if (ready == 0) states.erase(key);  // nobody can say; what was said stays
     }
-    board_.set(name, std::move(states));
+    return states;
 }
 
 }  // namespace fairlead::controller

@@ -62,6 +62,9 @@ BalancerLifecycle::BalancerLifecycle(control::Context& context, balancer::Works&
           ingresses_.add_index([](const resource::Ingress& each) { return one(each.status.load_balancer_name); })),
       named_by_(ingresses_.add_index([](const resource::Ingress& each) { return one(balancer::source_of(each)); })),
       by_source_(balancers_.add_index([](const LoadBalancer& each) { return one(balancer::source_of(each)); })),
+      listening_at_(balancers_.add_index([](const LoadBalancer& each) {
+          return each.spec.listen ? one(each.spec.listen->address) : std::vector<std::string>{};
+      })),
       instances_of_(
           instances_.add_index([](const resource::RouterInstance& each) { return one(each.spec.load_balancer); })),
       references_to_(balancers_.add_index([](const LoadBalancer& each) {
@@ -181,10 +184,11 @@ Result<control::Again> BalancerLifecycle::reconcile(const control::Key& key) {
     const auto adopted = adopt(*balancer);
     if (!adopted && !changed_meanwhile(adopted.error())) return fail(adopted.error());
     if (!adopted || *adopted) return Again::in(caught_up_in);
-    const auto facts = facts_of(*balancer);
+    auto rules = rules_on(*balancer);
+    const auto facts = facts_of(*balancer, rules.value_or(BalancerBoard::States{}));
     auto again = carry_out(*balancer, facts);
     if (!again) return again;
-    pin_up(*balancer);
+    if (rules) board_.set(key, std::move(*rules));
     if (auto done = forget_instances(key, true); !done) return fail(done.error());
     if (again->after) return again;
     const auto next = next_look(key);

@@ -81,7 +81,8 @@ private:
     Result<void> forget_instances(const std::string& balancer, bool exists);
 
     // balancer_facts.cpp: what the world says of a balancer
-    [[nodiscard]] balancer::LifecycleFacts facts_of(const resource::LoadBalancer& balancer);
+    [[nodiscard]] balancer::LifecycleFacts facts_of(const resource::LoadBalancer& balancer,
+                                                    const BalancerBoard::States& rules);
     [[nodiscard]] bool is_gone(const resource::ClaimReference& reference, const resource::LoadBalancer& balancer) const;
     [[nodiscard]] bool still_exists(const resource::ClaimReference& reference) const;
     [[nodiscard]] bool has_ingresses(const resource::ClaimReference& reference,
@@ -95,12 +96,16 @@ private:
     // Who does not report, and may still serve what it had.
     [[nodiscard]] std::vector<std::string> cut_off(const resource::LoadBalancer& balancer) const;
     [[nodiscard]] bool nothing_left(const resource::ClaimReference& reference, const resource::LoadBalancer& balancer);
+    // Why no instance serves it.
+    [[nodiscard]] std::string silence_of(const resource::LoadBalancer& balancer) const;
     [[nodiscard]] balancer::PlaneReport report_of_instances(const resource::LoadBalancer& balancer) const;
     [[nodiscard]] balancer::PlaneReport report_of_cloud(const resource::LoadBalancer& balancer);
     [[nodiscard]] std::vector<const resource::RouterInstance*> fresh(const std::string& balancer) const;
     [[nodiscard]] Result<std::string> provider_of(const resource::LoadBalancer& balancer) const;
     void want(const resource::LoadBalancer& balancer, bool remove);
-    void pin_up(const resource::LoadBalancer& balancer);
+    [[nodiscard]] std::optional<BalancerBoard::States> rules_on(const resource::LoadBalancer& balancer);
+    [[nodiscard]] std::optional<BalancerBoard::States> rules_at_cloud(const resource::LoadBalancer& balancer);
+    [[nodiscard]] std::optional<BalancerBoard::States> rules_at_instances(const resource::LoadBalancer& balancer) const;
     // What is on its way for a moment only is not worth two writes of the balancer.
     [[nodiscard]] bool keeps_up(const resource::LoadBalancer& balancer, const balancer::PlaneReport& report);
     [[nodiscard]] std::optional<std::chrono::nanoseconds> next_look(const std::string& balancer) const;
@@ -116,6 +121,7 @@ private:
     const control::Index& ingresses_on_;   // LoadBalancer -> Ingresses whose status names it
     const control::Index& named_by_;       // source -> Ingresses that name it
     const control::Index& by_source_;      // source -> LoadBalancers
+    const control::Index& listening_at_;   // spec.listen.address -> LoadBalancers
     const control::Index& instances_of_;   // LoadBalancer -> RouterInstances
     const control::Index& references_to_;  // "kind namespace/name" -> LoadBalancers
     const control::Index& owners_of_;      // uid on what is at a cloud -> LoadBalancers

@@ -58,6 +58,37 @@ bool is_news(const balancer::Binding& binding, const std::vector<resource::Condi
     return was == nullptr || was->reason != reason || (named && was->message != binding.message);
 }
 
+std::string silent_text(const resource::LoadBalancer& balancer) {
+    auto text = fmt::format("balancer {} is {}: {}", balancer.metadata.name, balancer.status.phase,
+                            balancer.status.message.empty() ? "nobody serves it" : balancer.status.message);
+    std::vector<std::string> points;
+    for (const auto& each : balancer.status.ingress) points.push_back(each.ip.empty() ? each.hostname : each.ip);
+    // Names that lead nowhere for a while are better than names that are gone: clients remember that, too.
+    return points.empty() ? text : fmt::format("{}; names lead on to {}", text, join(points, ", "));
+}
+
+// Whether the rules of an Ingress are in force. Nothing: what was said stays.
+std::optional<resource::Condition> programmed(const resource::Ingress& ingress, const balancer::Binding& binding,
+                                              const std::optional<RulesState>& state, bool moved,
+                                              const resource::IngressStatus& before) {
+    const auto say = [&](bool is_true, std::string reason, std::string message) {
+        return condition("Programmed", is_true, std::move(reason), std::move(message), ingress);
+    };
+    if (binding.balancer == nullptr) return say(false, "NotBound", "no balancer carries it");
+    const auto& name = binding.balancer->metadata.name;
+    const auto coming = fmt::format("balancer {} has not taken it yet", name);
+    if (balancer::is_silent(*binding.balancer)) return say(false, "BalancerNotReady", silent_text(*binding.balancer));
+    if (moved) return say(false, "Pending", coming);
+    if (!state) {
+        const auto* was = control::find_condition(before.conditions, "Programmed");
+        const bool outdated = was == nullptr || was->reason == "BalancerNotReady";
+        return outdated ? std::optional(say(false, "Pending", coming)) : std::nullopt;
+    }
+    if (!state->problem.empty()) return say(false, state->reason, state->problem);
+    return state->in_force ? say(true, "InForce", fmt::format("balancer {} serves it", name))
+                           : say(false, "Pending", coming);
+}
+
 }  // namespace
 
 IngressBinding::IngressBinding(control::Context& context, BalancerBoard& board, StatusNotes* notes)
@@ -232,27 +263,8 @@ void IngressBinding::set_status(const resource::Ingress& ingress, const balancer
     auto state = bound && !moved ? board_.find(name, key) : std::nullopt;
     // What is known of its former spec says nothing of this one.
     if (state && state->generation != ingress.metadata.generation) state.reset();
-    if (!bound) {
-        control::set_condition(status.conditions,
-                               condition("Programmed", false, "NotBound", "no balancer carries it", ingress), now);
-    } else if (moved || (!state && control::find_condition(status.conditions, "Programmed") == nullptr)) {
-        control::set_condition(
-            status.conditions,
-            condition("Programmed", false, "Pending", fmt::format("balancer {} has not taken it yet", name), ingress),
-            now);
-    } else if (state) {
-        const bool good = state->in_force && state->problem.empty();
-        control::set_condition(
-            status.conditions,
-            condition("Programmed", good,
-                      good                     ? "InForce"
-                      : state->problem.empty() ? "Pending"
-                                               : state->reason,
-                      good                     ? fmt::format("balancer {} serves it", name)
-                      : state->problem.empty() ? fmt::format("balancer {} has not taken it yet", name)
-                                               : state->problem,
-                      ingress),
-            now);
+    if (auto said = programmed(ingress, binding, state, moved, status)) {
+        control::set_condition(status.conditions, std::move(*said), now);
     }
 }
 

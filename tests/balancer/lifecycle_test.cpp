@@ -236,6 +236,39 @@ TEST(Lifecycle, ManyHoldersAreCounted) {
     EXPECT_THAT(holders_text(balancer), testing::EndsWith("shop/c19 and 5 more"));
 }
 
+TEST(Lifecycle, SaysWhomItRefuses) {
+    const auto balancer = make_balancer("b", {{"bw", "9"}});
+    PlaneReport report;
+    report.plane = Plane::running;
+    report.programmed = true;
+    const auto said = [&](std::size_t refused) {
+        LifecycleFacts facts{balancer, {}, report, 3};
+        facts.refused = refused;
+        facts.first_refused = "shop/web (RuleTaken: why)";
+        for (const auto& each : decide(facts).status.conditions) {
+            if (each.type == "Programmed") return each.status + " " + each.reason + ": " + each.message;
+        }
+        return std::string("nothing");
+    };
+    EXPECT_EQ(said(0), "True InForce: it does what its Ingresses say");
+    EXPECT_EQ(said(1),
+              "True PartlyRefused: 2 of 3 Ingresses are served as they say; refused, or not served whole: shop/web "
+              "(RuleTaken: why)");
+    EXPECT_EQ(said(3),
+              "False Refused: 0 of 3 Ingresses are served as they say; refused, or not served whole: shop/web "
+              "(RuleTaken: why) and 2 more");
+    report.programmed = false;
+    EXPECT_EQ(said(1), "False Pending: rules of its Ingresses are on their way");
+    report.plane = Plane::pending;
+    report.message = "no server has the address 192.0.2.7";
+    EXPECT_EQ(said(1), "False NotRunning: nobody serves its Ingresses: no server has the address 192.0.2.7");
+}
+
+TEST(Lifecycle, WhatStandsBehindRulesIsNotRefused) {
+    EXPECT_TRUE(is_of_backend("NoEndpoints"));
+    EXPECT_FALSE(is_of_backend("RuleTaken"));
+}
+
 TEST(Lifecycle, AddressesAreIpsOrNames) {
     const auto balancer = make_balancer("b", {});
     PlaneReport report;
@@ -246,7 +279,7 @@ TEST(Lifecycle, AddressesAreIpsOrNames) {
     EXPECT_EQ(made.status.ingress[1].ip, "2001:db8::1");
     EXPECT_EQ(made.status.ingress[2].hostname, "b.elb.example.net");
     EXPECT_EQ(made.status.ingresses, 3);
-    EXPECT_EQ(reason(made, "Programmed"), "-Pending");
+    EXPECT_EQ(reason(made, "Programmed"), "-NotRunning");
 }
 
 // --- what is made for a claimant ---
