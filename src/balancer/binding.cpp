@@ -20,10 +20,12 @@ Binding none(std::string reason, std::string message) { return {nullptr, std::mo
 Binding bound(const Ingress& ingress, const LoadBalancer& balancer) {
     const auto& name = balancer.metadata.name;
     if (scope_of(ingress) != scope_of(balancer)) {
+        const bool by_claim = ingress.spec.load_balancer && ingress.spec.load_balancer->load_balancer_claim;
         return none("WrongScope",
                     fmt::format("the Ingress is for the {}, and balancer {} is for the {}: set spec.networkScope of "
-                                "the Ingress, or use a claim whose spec.networkScope is {}",
-                                scope_of(ingress), name, scope_of(balancer), scope_of(ingress)));
+                                "the Ingress, or {} whose spec.networkScope is {}",
+                                scope_of(ingress), name, scope_of(balancer),
+                                by_claim ? "use a claim" : "name a LoadBalancer", scope_of(ingress)));
     }
     return {&balancer, "Bound", fmt::format("balancer {} carries it", name)};
 }

@@ -147,8 +147,8 @@ private:
         } else if (released) {
             conditions.push_back(condition("Available", false, "Released", "its last claimant is gone", balancer_));
         } else if (phase != "Running") {
-            conditions.push_back(condition("Available", false, phase == "Failed" ? "Failed" : "NotRunning",
-                                           made_.status.message, balancer_));
+            const auto* why = phase == "Failed" ? "Failed" : facts_.report.failing ? provider_failing : "NotRunning";
+            conditions.push_back(condition("Available", false, why, made_.status.message, balancer_));
         } else if (!facts_.report.rules_error.empty()) {
             conditions.push_back(condition("Available", false, "RulesFailing", made_.status.message, balancer_));
         } else {
@@ -232,8 +232,10 @@ private:
                 return condition("Released", false, "InUse",
                                  fmt::format("Ingress {} names it", facts_.named_by.front()), balancer_);
             }
-            return who.empty() ? condition("Released", false, "InUse", "no claimant is gone", balancer_)
-                               : condition("Released", false, "Cleaning", cleaning_text(), balancer_);
+            if (!who.empty()) return condition("Released", false, "Cleaning", cleaning_text(), balancer_);
+            return made_.references.empty()
+                       ? condition("Released", false, "Unclaimed", "nobody has a share of it", balancer_)
+                       : condition("Released", false, "InUse", "its claimants are there", balancer_);
         }
         const auto who = name_of(made_.references.back());
         if (!clean_) {

@@ -12,6 +12,9 @@
 
 namespace fairlead::balancer {
 
+// Reason of the condition Available: the provider refuses or fails to make it, and is asked again.
+inline constexpr const char* provider_failing = "ProviderFailing";
+
 // Of a reference in spec.claimRefs.
 enum class Tenant {
     present,
@@ -27,6 +30,7 @@ enum class Plane { pending, running, failed };
 struct PlaneReport {
     Plane plane = Plane::pending;
     std::string message;
+    bool failing = false;                // what the message says keeps it from being made, until somebody helps
     std::vector<std::string> addresses;  // that traffic is sent to
     bool programmed = false;             // all rules are in force, but for problems
     std::string rules_error;             // why they cannot be; empty: they are, or are on their way

@@ -268,6 +268,7 @@ PlaneReport BalancerLifecycle::report_of_cloud(const LoadBalancer& balancer) {
     const auto& name = balancer.metadata.name;
     if (const auto provider = provider_of(balancer); !provider) {
         PlaneReport report;
+        report.failing = true;
         report.message = report.removal_error = provider.error().text();
         return report;
     }
@@ -290,7 +291,8 @@ PlaneReport BalancerLifecycle::report_of_cloud(const LoadBalancer& balancer) {
             report.plane = Plane::failed;
             break;
     }
-    report.message = work->error.empty() ? work->message : work->error;
+    report.failing = !work->error.empty();
+    report.message = report.failing ? work->error : work->message;
     if (report.message.empty() && report.plane == Plane::pending) report.message = "is being made";
     return report;
 }

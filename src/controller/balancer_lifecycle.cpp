@@ -335,7 +335,10 @@ void BalancerLifecycle::tell(const LoadBalancer& before, const balancer::Lifecyc
     const auto& status = wanted.status;
     const bool message = status.message != before.status.message && !status.message.empty();
     if (status.phase != before.status.phase || message) {
-        const bool bad = status.phase == "Failed" || (status.phase == "Pending" && before.status.phase == "Running");
+        const auto* available = control::find_condition(status.conditions, "Available");
+        const bool failing = available != nullptr && available->reason == balancer::provider_failing;
+        const bool bad =
+            failing || status.phase == "Failed" || (status.phase == "Pending" && before.status.phase == "Running");
         context_.events().record(about, bad ? control::EventType::warning : control::EventType::normal, status.phase,
                                  status.message.empty() ? "it works" : status.message);
     }
@@ -378,10 +381,10 @@ control::Again BalancerLifecycle::look_at_strays() {
     }
     std::erase_if(strays_, [&](const auto& each) {
         if (listed.contains(each.first)) return false;
-        if (const auto work = works_.work(stray_job(each.first)); work && work->removed) {
-            context_.log().info("a balancer without a LoadBalancer was removed at its provider",
-                                {{"provider", each.first.provider}, {"name", each.first.name}});
-        }
+        const bool by_us = works_.work(stray_job(each.first)).has_value();
+        context_.log().info(by_us ? "a balancer without a LoadBalancer was removed at its provider"
+                                  : "a balancer without a LoadBalancer is no longer at its provider",
+                            {{"provider", each.first.provider}, {"name", each.first.name}});
         works_.forget(stray_job(each.first));
         return true;
     });

@@ -29,7 +29,7 @@ struct ClaimBinderOptions {
     // How long claimants that were read wait for more that are on their way, to be written of together.
     std::chrono::nanoseconds gather = std::chrono::milliseconds(250);
     std::chrono::nanoseconds relist = std::chrono::minutes(1);
-    // How long a balancer that only has to start is waited for before one is provisioned.
+    // How long a balancer that only has to start is waited for, from when it went down, before one is provisioned.
     std::chrono::nanoseconds start_patience = std::chrono::seconds(20);
     // How long one that is provisioned may take while another fits.
     std::chrono::nanoseconds make_patience = std::chrono::minutes(1);
@@ -108,7 +108,7 @@ private:
     // Its balancer is being made. True: that has taken too long, and another one fits.
     bool give_up(const std::string& key, Note& note, const balancer::Claimant& claimant, const std::string& balancer,
                  Turn& turn);
-    [[nodiscard]] bool one_starts(const balancer::Claimant& claimant) const;
+    [[nodiscard]] std::optional<WallTime> starts_until(const balancer::Claimant& claimant) const;
     bool try_provision(const Placed& unplaced, const Note& note, Turn& turn, balancer::Waiting& waiting);
 
     // claim_writes.cpp: what is said, and what is written

@@ -1,7 +1,11 @@
 // What is made for a claimant when nothing fits, and when that is given up for one that does. A part of claim_binder.
 #include <fmt/core.h>
 
+#include <algorithm>
+
 #include "balancer/provision.h"
+#include "base/text.h"
+#include "control/conditions.h"
 #include "controller/claim_binder.h"
 
 namespace fairlead::controller {
@@ -39,15 +43,20 @@ bool ClaimBinder::give_up(const std::string& key, Note& note, const balancer::Cl
     return true;
 }
 
-// Whether there is one that an administrator has made, which would fit if it ran.
-bool ClaimBinder::one_starts(const balancer::Claimant& claimant) const {
-    bool one = false;
+// Until when one is waited for that an administrator has made and that would fit if it ran. One that has been down for
+// longer is not about to start.
+std::optional<WallTime> ClaimBinder::starts_until(const balancer::Claimant& claimant) const {
+    std::optional<WallTime> until;
     ledger_.for_each([&](const resource::LoadBalancer& balancer) {
-        if (one || balancer::is_provisioned(balancer)) return;
-        one = balancer::offered(balancer) == balancer::Misfit::not_running &&
-              balancer::suits(claimant, balancer).why == balancer::Misfit::none;
+        if (balancer::is_provisioned(balancer) || balancer::offered(balancer) != balancer::Misfit::not_running) return;
+        const auto* available = control::find_condition(balancer.status.conditions, "Available");
+        const auto down =
+            from_rfc3339(available != nullptr ? available->last_transition_time : balancer.metadata.creation_timestamp);
+        const auto end = down.value_or(context_.clock().now()) + options_.start_patience;
+        if (until && end <= *until) return;
+        if (balancer::suits(claimant, balancer).why == balancer::Misfit::none) until = end;
     });
-    return one;
+    return until;
 }
 
 // False: nothing is made; `waiting` says why, if somebody would have expected it. One that was made for it before may
@@ -55,9 +64,10 @@ bool ClaimBinder::one_starts(const balancer::Claimant& claimant) const {
 bool ClaimBinder::try_provision(const Placed& unplaced, const Note& note, Turn& turn, balancer::Waiting& waiting) {
     const auto& claimant = unplaced.claimant;
     if (!options_.provider || !claimant.wanted.empty()) return false;
-    const auto now = context_.clock().monotonic();
-    if (note.since && now < *note.since + options_.start_patience && one_starts(claimant)) {
-        look_later(unplaced.key, *note.since + options_.start_patience - now);
+    const auto waited = context_.clock().monotonic() - note.since.value_or(MonotonicTime());
+    const auto until = waited < options_.start_patience ? starts_until(claimant) : std::nullopt;
+    if (const auto now = context_.clock().now(); until && now < *until) {
+        look_later(unplaced.key, std::min<std::chrono::nanoseconds>(options_.start_patience - waited, *until - now));
         waiting.message += "; one that is not running would fit, and is given a moment before one is provisioned";
         return false;
     }

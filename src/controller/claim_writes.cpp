@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <functional>
 
+#include "balancer/lifecycle.h"
 #include "balancer/provision.h"
 #include "base/log.h"
 #include "control/conditions.h"
@@ -18,6 +19,12 @@ constexpr std::chrono::seconds provision_again{30};  // after a refusal that som
 
 bool outcome_is_unknown(Errc code) {
     return code == Errc::unavailable || code == Errc::timeout || code == Errc::internal;
+}
+
+bool is_failing(const resource::LoadBalancer& balancer) {
+    const auto* available = control::find_condition(balancer.status.conditions, "Available");
+    return balancer.status.phase == "Failed" ||
+           (available != nullptr && available->reason == balancer::provider_failing);
 }
 
 bool is_of(const json::Value& reference, const resource::ClaimReference& other) {
@@ -46,8 +53,10 @@ void ClaimBinder::say_bound(const std::string& claim, const std::string& balance
     if (chosen == nullptr) return;
     if (balancer::is_provisioned(*chosen) && chosen->status.phase != "Running") {
         const auto& message = chosen->status.message;
-        return say(claim, "Pending", "", chosen->status.phase == "Failed" ? "ProvisioningFailed" : "Provisioning",
-                   fmt::format("balancer {} is being made by provider {}{}{}", balancer,
+        const bool fails = is_failing(*chosen);
+        return say(claim, "Pending", "", fails ? "ProvisioningFailed" : "Provisioning",
+                   fmt::format("balancer {} {} by provider {}{}{}", balancer,
+                               fails ? "cannot be made, and is tried again," : "is being made",
                                chosen->metadata.annotations.at(balancer::provisioned_by), message.empty() ? "" : ": ",
                                message),
                    turn);

@@ -65,7 +65,7 @@ using enum Tenant;
 INSTANTIATE_TEST_SUITE_P(
     All, LifecycleTable,
     testing::Values(
-        LifecycleCase{"Unclaimed", "Retain", {}, as_is, "Running +Offered -InUse | | | serve"},
+        LifecycleCase{"Unclaimed", "Retain", {}, as_is, "Running +Offered -Unclaimed | | | serve"},
         LifecycleCase{"InUse", "Retain", {present}, as_is, "Running +Offered -InUse | c0 | use | serve"},
         LifecycleCase{"AtACloud", "Retain", {present}, cloud, "Running +Offered -InUse | c0 | use provider | serve"},
         LifecycleCase{
@@ -76,12 +76,12 @@ INSTANTIATE_TEST_SUITE_P(
         LifecycleCase{
             "AllLeave", "Recycle", {gone, leaving}, as_is, "Running -Released +Cleaning | c0 c1 | use | serve"},
         LifecycleCase{"Retained", "Retain", {gone, gone}, as_is, "Running -Released +Retained | c1 | use | serve"},
-        LifecycleCase{"WhoMovesIsNotRetained", "Retain", {moved}, as_is, "Running +Offered -InUse | | | serve"},
+        LifecycleCase{"WhoMovesIsNotRetained", "Retain", {moved}, as_is, "Running +Offered -Unclaimed | | | serve"},
         LifecycleCase{
             "NorKeptBesideWhoIs", "Retain", {gone, moved}, as_is, "Running -Released +Retained | c0 | use | serve"},
         LifecycleCase{
             "OneMovesFromTheOthers", "Retain", {present, moved}, as_is, "Running +Offered -InUse | c0 | use | serve"},
-        LifecycleCase{"Recycled", "Recycle", {gone, gone}, as_is, "Running +Offered -InUse | | | serve"},
+        LifecycleCase{"Recycled", "Recycle", {gone, gone}, as_is, "Running +Offered -Unclaimed | | | serve"},
         LifecycleCase{
             "Deleted", "Delete", {gone}, as_is, "Running -Released +Removing | c0 | use | remove object serve"},
         LifecycleCase{"WhatIsDeletedNeedNotBeCleaned",
@@ -136,7 +136,7 @@ INSTANTIATE_TEST_SUITE_P(
                           deleting_cloud(b, r);
                           b.metadata.annotations[provisioned_by] = "aws";
                       },
-                      "Running -Deleting -InUse | | mine provider | remove at cloud"},
+                      "Running -Deleting -Unclaimed | | mine provider | remove at cloud"},
         LifecycleCase{"RemovalFails",
                       "Delete",
                       {gone},
@@ -161,7 +161,7 @@ TEST(Lifecycle, IsNotReleasedWhileAnIngressNamesIt) {
         const char *policy, *references, *then;  // when claims are gone, and when that Ingress is gone too
     };
     for (const auto& row :
-         {Row{"Retain", "c1 ", "+Retained"}, Row{"Delete", "c1 ", "+Removing"}, Row{"Recycle", "", "-InUse"}}) {
+         {Row{"Retain", "c1 ", "+Retained"}, Row{"Delete", "c1 ", "+Removing"}, Row{"Recycle", "", "-Unclaimed"}}) {
         SCOPED_TRACE(row.policy);
         auto balancer = make_balancer("b", {{"bw", "9"}});
         balancer.spec.reclaim_policy = row.policy;
@@ -330,7 +330,7 @@ TEST(Lifecycle, NamesInstancesThatAreWaitedFor) {
     EXPECT_THAT(said(Tenant::leaving, {"b-1", "b-2"}), testing::HasSubstr("instances b-1, b-2 do not report"));
     EXPECT_THAT(said(Tenant::leaving, {}), testing::EndsWith("are being removed"));
     EXPECT_THAT(said(Tenant::holding, {"b-1"}), testing::EndsWith("are being removed"));
-    EXPECT_EQ(said(Tenant::present, {"b-1"}), "no claimant is gone");
+    EXPECT_EQ(said(Tenant::present, {"b-1"}), "its claimants are there");
 }
 
 TEST(Provision, TakesAFreeAddressOfTheMachine) {

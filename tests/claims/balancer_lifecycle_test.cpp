@@ -443,7 +443,7 @@ TEST_P(SharedBalancer, RoomOfWhoIsGoneIsFreeThoughAnIngressNamesIt) {
 
 INSTANTIATE_TEST_SUITE_P(All, SharedBalancer,
                          testing::Values(SharedCase{"Retain", "Running: next True Retained"},
-                                         SharedCase{"Recycle", "Running: False InUse: "},
+                                         SharedCase{"Recycle", "Running: False Unclaim"},
                                          SharedCase{"Delete", "none none"}),
                          [](const auto& each) { return each.param.policy; });
 
@@ -515,6 +515,8 @@ TEST_F(CloudTest, OneWithoutAProviderSaysSo) {
     make_cloud_balancer("edge");
     settle();
     EXPECT_THAT(get(balancers_path, "edge").at("status.message"), HasSubstr("no provider of type aws is configured"));
+    EXPECT_THAT(condition(balancers_path, "edge", "Available"), HasSubstr("False ProviderFailing"));
+    EXPECT_EQ(warnings(), std::vector<std::string>{"edge Pending"});
     EXPECT_THAT(cloud.calls, Not(Contains("create edge-at-aws")));
 }
 
@@ -552,6 +554,19 @@ TEST_F(CloudTest, AClaimThatGoesWhileItsBalancerIsMadeLeavesNothing) {
     pass(5min, 5s);
     EXPECT_THAT(balancers(), IsEmpty());
     EXPECT_THAT(made(), IsEmpty());
+}
+
+TEST_F(CloudTest, AClaimSaysThatItsBalancerIsRefusedUntilItIsMade) {
+    provision();
+    cloud.error = Error{Errc::too_large, {}, "20 load balancers are all that this account may have"};
+    make_claim("c", "2Gi");
+    pass(3s);
+    EXPECT_THAT(condition(claims_path, "c", "Bound"),
+                AllOf(HasSubstr("False ProvisioningFailed"), HasSubstr("all that this account may have")));
+    EXPECT_THAT(warnings(), AllOf(Contains("c ProvisioningFailed"), Contains(HasSubstr(" Pending"))));
+    cloud.error.reset();
+    pass(2min, 2s);
+    EXPECT_THAT(claim("c"), HasSubstr("Bound lb-"));
 }
 
 TEST_F(CloudTest, AProviderThatFailsFourTimesIsAskedAgain) {
@@ -615,6 +630,15 @@ TEST_F(CloudTest, ABalancerThatOnlyHasToStartIsGivenAMoment) {
     make_claim("large", "4Gi");
     pass(30s, 1s);
     EXPECT_THAT(claim("large"), HasSubstr("Bound lb-"));
+}
+
+TEST_F(CloudTest, ABalancerThatHasBeenDownForLongIsNotWaitedFor) {
+    provision();
+    make_balancer("never", "8Gi");
+    pass(1min, 1s);
+    make_claim("c", "4Gi");
+    pass(1s);
+    EXPECT_THAT(claim("c"), HasSubstr("Bound lb-"));
 }
 
 TEST_F(CloudTest, WhatNobodyWantsIsRemovedAfterTwoSightings) {

@@ -225,6 +225,18 @@ public:
         return list;
     }
 
+    // "edge Pending": object and reason
+    std::vector<std::string> warnings() {
+        std::vector<std::string> list;
+        const auto all = world.get("/api/v1/events");
+        for (const auto& item : all.items()) {
+            if (json::string_at(item, "type") != "Warning") continue;
+            list.push_back(
+                fmt::format("{} {}", json::string_at(item, "involvedObject.name"), json::string_at(item, "reason")));
+        }
+        return list;
+    }
+
     apiserver::World world;
     Log log{LogLevel::error, LogFormat::text};
     SeededRandom random{11};

@@ -49,9 +49,10 @@ std::string story(ClaimsWorld& world) {
 TEST(Crash, AnyWriteMayFailOrBeTheLast) {
     ClaimsWorld undisturbed;
     const auto end = story(undisturbed);
-    EXPECT_EQ(end,
-              "c1: Bound b\nc2: Bound a\nc3: none\nc4: Pending\na: Running: own c2 False InUse: no claimant is gone\n"
-              "b: Running: c1 False InUse: no claimant is gone\nown on a\n");
+    EXPECT_EQ(
+        end,
+        "c1: Bound b\nc2: Bound a\nc3: none\nc4: Pending\na: Running: own c2 False InUse: its claimants are there\n"
+        "b: Running: c1 False InUse: its claimants are there\nown on a\n");
     const int writes = undisturbed.transport.writes;
     ASSERT_GT(writes, 30);
     for (const auto how : {How::fails, How::answer_lost, How::crash_before, How::crash_after}) {
