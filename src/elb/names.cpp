@@ -2,30 +2,21 @@
 
 #include <fmt/core.h>
 
-#include <algorithm>
-
 #include "base/text.h"
+#include "resource/kinds/load_balancer_source.h"
 
 namespace fairlead::elb {
 namespace {
 
 constexpr std::size_t balancer_digits = 8;
-constexpr std::size_t group_digits = max_name - 3 - balancer_digits - 1;  // "fl-", and a hyphen between
+constexpr std::size_t group_digits = resource::max_aws_name - 3 - balancer_digits - 1;  // "fl-", and a hyphen between
 
 }  // namespace
 
 Result<void> check_balancer_name(const std::string& name) {
-    const auto broken = [&](const std::string& rule) {
-        return fail(Errc::invalid, "lbName", fmt::format("\"{}\" {}", name, rule));
-    };
-    if (name.empty() || name.size() > max_name)
-        return broken(fmt::format("does not have 1 to {} characters", max_name));
-    const bool good = std::all_of(name.begin(), name.end(), [](char c) {
-        return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-';
-    });
-    if (!good) return broken("has other characters than letters, digits and hyphens");
-    if (name.starts_with('-') || name.ends_with('-')) return broken("begins or ends with a hyphen");
-    if (name.starts_with("internal-")) return broken("begins with \"internal-\", which is AWS's own");
+    if (const auto broken = resource::broken_aws_name_rule(name)) {
+        return fail(Errc::invalid, "spec.awsLoadBalancer.lbName", fmt::format("\"{}\" {}", name, *broken));
+    }
     return {};
 }
 

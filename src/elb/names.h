@@ -8,8 +8,6 @@
 
 namespace fairlead::elb {
 
-inline constexpr std::size_t max_name = 32;  // of balancers and groups
-
 // Errors: invalid, with the field and the rule.
 Result<void> check_balancer_name(const std::string& name);
 

@@ -199,6 +199,26 @@ std::string Quantity::canonical() const {
     return digits_of(nano_) + "n";
 }
 
+std::string Quantity::brief() const {
+    constexpr std::size_t short_enough = 7;
+    auto exact = canonical();
+    if (exact.size() <= short_enough || nano_ <= 0) return exact;
+    const auto cut = [&](Nano unit, std::string_view suffix) {
+        const auto tenths = nano_ * 10 / unit;
+        return fmt::format("~{}.{}{}", digits_of(tenths / 10), digits_of(tenths % 10), suffix);
+    };
+    for (auto suffix = binary_suffixes.rbegin(); family_ == Family::binary && suffix != binary_suffixes.rend();
+         ++suffix) {
+        const Nano unit = nano << suffix->shift;
+        if (nano_ >= unit) return cut(unit, suffix->text);
+    }
+    for (auto suffix = decimal_suffixes.rbegin(); suffix != decimal_suffixes.rend(); ++suffix) {
+        const Nano unit = power_of_ten(suffix->exponent + 9);
+        if (nano_ >= unit) return cut(unit, suffix->text);
+    }
+    return exact;
+}
+
 Quantity operator+(const Quantity& a, const Quantity& b) {
     Quantity out = a;
     out.nano_ = std::min(std::max(a.nano_ + b.nano_, -limit), limit);

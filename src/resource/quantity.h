@@ -19,6 +19,8 @@ public:
     [[nodiscard]] const std::string& text() const { return text_; }
     // No fraction, largest suffix of the same family: "1.5" -> "1500m", "1024Ki" -> "1Mi".
     [[nodiscard]] std::string canonical() const;
+    // For tables: canonical while that is short, else cut to one decimal of the largest suffix: "~451.7Mi".
+    [[nodiscard]] std::string brief() const;
 
     friend std::strong_ordering operator<=>(const Quantity& a, const Quantity& b) { return a.nano_ <=> b.nano_; }
     friend bool operator==(const Quantity& a, const Quantity& b) { return a.nano_ == b.nano_; }

@@ -70,9 +70,9 @@ TEST_F(ElbBalancer, WhatCannotBeOrdered) {
         return made;
     };
     for (const auto& each : {
-             Case{"long name", order(std::string(33, 'a')), Errc::invalid, "lbName: \"aaa"},
-             Case{"dot", order("a.b"), Errc::invalid, "has other characters than letters, digits and hyphens"},
-             Case{"hyphen", order("-a"), Errc::invalid, "begins or ends with a hyphen"},
+             Case{"long name", order(std::string(33, 'a')), Errc::invalid, "spec.awsLoadBalancer.lbName: \"aaa"},
+             Case{"dot", order("a.b"), Errc::invalid, "must consist of letters, digits and hyphens"},
+             Case{"hyphen", order("-a"), Errc::invalid, "must not begin or end with a hyphen"},
              Case{"reserved", order("internal-a"), Errc::invalid, "internal-"},
              Case{"empty", order(""), Errc::invalid, "1 to 32 characters"},
              Case{"no uid", order("a", ""), Errc::invalid, "uid: "},

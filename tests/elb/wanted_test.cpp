@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 
 #include "elb/names.h"
+#include "resource/kinds/load_balancer_source.h"
 #include "tables.h"
 
 namespace fairlead::elb {
@@ -216,7 +217,7 @@ TEST(ElbWanted, SettingsOfGroups) {
     EXPECT_EQ(group.attributes.at("deregistration_delay.timeout_seconds"), "5");
     EXPECT_EQ(group.attributes.at("stickiness.enabled"), "true");
     EXPECT_EQ(group.attributes.at("load_balancing.algorithm.type"), "least_outstanding_requests");
-    EXPECT_EQ(group.name.size(), max_name);
+    EXPECT_EQ(group.name.size(), resource::max_aws_name);
     EXPECT_TRUE(wanted.listeners.front().rules.front().action.sticky);
     auto other = group;
     other.check.path = "/";

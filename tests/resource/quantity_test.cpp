@@ -61,6 +61,14 @@ TEST(Quantity, Canonical) {
     }
 }
 
+TEST(Quantity, BriefIsShortAndSaysWhenItIsCut) {
+    EXPECT_EQ(quantity("1Gi").brief(), "1Gi");
+    EXPECT_EQ((quantity("1Gi") - quantity("600M")).brief(), "~451.7Mi");
+    EXPECT_EQ((quantity("2G") - quantity("600Mi")).brief(), "~1.3G");
+    EXPECT_EQ((quantity("1") - quantity("1n")).brief(), "~999.9m");
+    EXPECT_EQ((quantity("0") - quantity("12345678")).brief(), "-12345678");
+}
+
 TEST(Quantity, ComparesByAmount) {
     EXPECT_EQ(quantity("1Gi"), quantity("1024Mi"));
     EXPECT_EQ(quantity("1"), quantity("1000m"));

@@ -4,6 +4,7 @@
 #include <fmt/core.h>
 
 #include "base/text.h"
+#include "resource/kinds/load_balancer_source.h"
 #include "resource/kinds/rules.h"
 
 namespace fairlead::resource {
@@ -80,9 +81,9 @@ std::string resource_list(const json::Value* resources) {
     if (map == nullptr) return {};
     std::vector<std::string> parts;
     for (const auto& [name, amount] : *map) {
-        const auto* number = amount.if_int64();
+        const auto quantity = amount_of(amount);  // as it was written, in quotes or as a number
         parts.push_back(fmt::format("{}={}", std::string_view(name.data(), name.size()),
-                                    number != nullptr ? std::to_string(*number) : std::string(text(amount))));
+                                    quantity ? quantity->text() : std::string()));
     }
     std::sort(parts.begin(), parts.end());
     return join(parts, ",");

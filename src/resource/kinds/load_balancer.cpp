@@ -103,6 +103,29 @@ void check_listen(const json::Object& spec, const json::Object*, Violations& vio
     }
 }
 
+// Who was bound to it relies on where it can be reached from.
+void check_scope(const json::Object& spec, const json::Object* old, Violations& violations) {
+    const auto* claims = old != nullptr ? list_of(*old, "claimRefs") : nullptr;
+    if (claims == nullptr || claims->empty()) return;
+    const auto scope_of = [](const json::Object& of) {
+        const auto scope = text_of(of, "networkScope");
+        return scope.empty() ? std::string_view("internet") : scope;
+    };
+    if (scope_of(spec) == scope_of(*old)) return;
+    violations.invalid(
+        "networkScope", text_value(text_of(spec, "networkScope")),
+        fmt::format("{} on it: it cannot be changed before they have left",
+                    claims->size() == 1 ? "1 claimant is" : fmt::format("{} claimants are", claims->size())));
+}
+
+void check_aws_name(const json::Object& spec, const json::Object* old, Violations& violations) {
+    const auto* source = old == nullptr ? object_of(spec, "awsLoadBalancer") : nullptr;
+    const auto name = source != nullptr ? text_of(*source, "lbName") : std::string_view();
+    if (const auto broken = name.empty() ? std::nullopt : broken_aws_name_rule(name)) {
+        violations.invalid("awsLoadBalancer.lbName", text_value(name), *broken);
+    }
+}
+
 void check_listen_address(const json::Object& listen, const json::Object*, Violations& violations) {
     const auto address = text_of(listen, "address");
     if (const auto broken = address.empty() ? std::nullopt : broken_ip_rule(address)) {
@@ -124,20 +147,25 @@ json::Value type_cell(const json::Value& balancer, WallTime) {
     return text_value(json::string_at(balancer, "spec.bareMetalLoadBalancer.type"));
 }
 
+std::string brief_list(const ResourceList& list) {
+    std::vector<std::string> parts;
+    parts.reserve(list.size());
+    for (const auto& [name, amount] : list) parts.push_back(fmt::format("{}={}", name, amount.brief()));
+    return join(parts, ",");
+}
+
 json::Value free_cell(const json::Value& balancer, WallTime) {
     const auto* spec = json::find(balancer, "spec");
     const auto decoded = spec != nullptr ? decode<LoadBalancerSpec>(*spec) : Result<LoadBalancerSpec>{};
     if (!decoded) return "";
-    const auto free = encode(free_resources(*decoded));
-    return text_value(resource_list(&free));
+    return text_value(brief_list(free_resources(*decoded)));
 }
 
 json::Value used_cell(const json::Value& balancer, WallTime) {
     const auto* spec = json::find(balancer, "spec");
     const auto decoded = spec != nullptr ? decode<LoadBalancerSpec>(*spec) : Result<LoadBalancerSpec>{};
     if (!decoded) return "";
-    const auto used = encode(used_resources(*decoded));
-    return text_value(resource_list(&used));
+    return text_value(brief_list(used_resources(*decoded)));
 }
 
 json::Value capacity_cell(const json::Value& balancer, WallTime) {
@@ -212,7 +240,7 @@ void LoadBalancerSpec::describe(Fields<LoadBalancerSpec>& f) {
     f.field("networkScope", &LoadBalancerSpec::network_scope, "Whether it faces the internet or only the intranet.")
         .one_of({"internet", "intranet"})
         .default_value("internet");
-    f.rule(check_source).rule(check_capacity).rule(check_listen);
+    f.rule(check_source).rule(check_capacity).rule(check_listen).rule(check_scope).rule(check_aws_name);
 }
 
 void LoadBalancerStatus::describe(Fields<LoadBalancerStatus>& f) {
@@ -248,9 +276,16 @@ ResourceList free_resources(const LoadBalancerSpec& spec) {
     return free;
 }
 
+// Written as the claims write it: a capacity of 1Gi of which 600M are used says so.
 ResourceList used_resources(const LoadBalancerSpec& spec) {
-    ResourceList used = spec.capacity;
-    for (const auto& [name, left] : free_resources(spec)) used.at(name) = used.at(name) - left;
+    ResourceList used;
+    for (const auto& [name, capacity] : spec.capacity) {
+        auto& sum = used[name];
+        for (const auto& claim : spec.claim_refs) {
+            const auto held = claim.resources.find(name);
+            if (held != claim.resources.end()) sum = sum == Quantity{} ? held->second : sum + held->second;
+        }
+    }
     return used;
 }
 

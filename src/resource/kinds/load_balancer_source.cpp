@@ -3,6 +3,8 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
+
 #include "resource/kinds/rules.h"
 #include "resource/names.h"
 
@@ -47,6 +49,17 @@ void check_amounts(const json::Object* resources, std::string_view path, Violati
             violations.invalid(fmt::format("{}[{}]", path, name), value, "must be greater than or equal to 0");
         }
     }
+}
+
+std::optional<std::string> broken_aws_name_rule(std::string_view name) {
+    if (name.empty() || name.size() > max_aws_name) return fmt::format("must have 1 to {} characters", max_aws_name);
+    const bool good = std::all_of(name.begin(), name.end(), [](char c) {
+        return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-';
+    });
+    if (!good) return "must consist of letters, digits and hyphens";
+    if (name.starts_with('-') || name.ends_with('-')) return "must not begin or end with a hyphen";
+    if (name.starts_with("internal-")) return "must not begin with \"internal-\", which is AWS's own";
+    return std::nullopt;
 }
 
 void CloudLoadBalancer::describe(Fields<CloudLoadBalancer>& f) {

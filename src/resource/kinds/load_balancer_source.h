@@ -33,4 +33,9 @@ void check_amounts(const json::Object* resources, std::string_view path, Violati
 // The quantity, or nothing if the value is none (validation names it then).
 std::optional<Quantity> amount_of(const json::Value& value);
 
+inline constexpr std::size_t max_aws_name = 32;  // of balancers and target groups
+
+// Of the name of a balancer at AWS; nothing: it is good.
+std::optional<std::string> broken_aws_name_rule(std::string_view name);
+
 }  // namespace fairlead::resource
