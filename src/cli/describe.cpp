@@ -246,7 +246,7 @@ std::string title(std::string_view field) {
     return printable(text);
 }
 
-std::string describe_object(const json::Value& shown, const json::Value& events, WallTime now) {
+std::string object_text(const json::Value& shown, WallTime now) {
     const json::Value object = hide_secrets(shown);
     const auto line = titled_line;
     const auto text_at = [&](std::string_view path) { return printable(json::string_at(object, path)); };
@@ -282,7 +282,11 @@ std::string describe_object(const json::Value& shown, const json::Value& events,
             append_field(key, member.value(), 11, 0, true, out);
         }
     }
-    return out + events_text(events, now);
+    return out;
+}
+
+std::string describe_object(const json::Value& object, const json::Value& events, WallTime now) {
+    return object_text(object, now) + events_text(events, now);
 }
 
 namespace {
@@ -292,6 +296,7 @@ std::string described(const json::Value& object, const json::Value& events, Wall
     if (is_route(object)) return describe_route(route_world(object, session), events, now);
     if (is_claim(object)) return describe_claim(balancer_world(object, session), events, now);
     if (is_balancer(object)) return describe_balancer(balancer_world(object, session), events, now);
+    if (is_waiting_ingress(object)) return describe_waiting_ingress(balancer_world(object, session), events, now);
     return describe_object(object, events, now);
 }
 

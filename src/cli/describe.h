@@ -11,6 +11,7 @@
 namespace fairlead::cli {
 
 // `events` is an EventList or null.
+std::string object_text(const json::Value& object, WallTime now);  // without events
 std::string describe_object(const json::Value& object, const json::Value& events, WallTime now);
 
 // Parts of it, for kinds that are told in words of their own.

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "balancer/binding.h"
 #include "balancer/lifecycle.h"
 #include "balancer/match.h"
 #include "base/text.h"
@@ -67,9 +68,8 @@ std::string head(const json::Value& object, const resource::ObjectMeta& metadata
 }
 
 // One line for each balancer, so that one sees at a glance what would have to be different.
-std::string considered_text(const LoadBalancerClaim& claim, const BalancerWorld& world) {
+std::string considered_text(const balancer::Claimant& claimant, const BalancerWorld& world) {
     if (!world.unseen.empty()) return titled_line("Considered", fmt::format("<{} cannot be seen>", world.unseen));
-    const auto claimant = balancer::claimant_of(claim);
     const auto balancers = decoded(world.balancers);
     std::vector<const LoadBalancer*> list;
     list.reserve(balancers.size());
@@ -96,6 +96,13 @@ std::string considered_text(const LoadBalancerClaim& claim, const BalancerWorld&
     return "Considered:\n" + aligned(rows, 2);
 }
 
+// "any balancer for the intranet", "balancer edge"
+std::string wanted_text(const balancer::Claimant& claimant) {
+    if (!claimant.wanted.empty()) return "balancer " + printable(claimant.wanted);
+    auto text = claimant.labels.empty() ? std::string("any balancer") : "labels " + printable(claimant.labels.text());
+    return claimant.scope.empty() ? text : fmt::format("{} for the {}", text, printable(claimant.scope));
+}
+
 std::vector<std::string> users_of(const LoadBalancerClaim& claim, const std::vector<json::Value>& ingresses) {
     std::vector<std::string> names;
     for (const auto& each : ingresses) {
@@ -103,6 +110,19 @@ std::vector<std::string> users_of(const LoadBalancerClaim& claim, const std::vec
         names.push_back(printable(json::string_at(each, "metadata.name")));
     }
     return names;
+}
+
+// Who has a share of it, and who is on it because it names it.
+std::string held_by_text(const LoadBalancer& balancer, const std::vector<json::Value>& ingresses) {
+    std::vector<std::string> parts;
+    if (auto holders = balancer::holders_text(balancer); !holders.empty()) parts.push_back(printable(holders));
+    for (const auto& each : ingresses) {
+        const auto ingress = resource::decode<resource::Ingress>(each);
+        if (!ingress || balancer::source_of(*ingress) != balancer::source_of(balancer)) continue;
+        parts.push_back(printable(
+            fmt::format("Ingress {}/{}, which names it", ingress->metadata.namespace_, ingress->metadata.name)));
+    }
+    return join(parts, ", ");
 }
 
 std::string source_text(const LoadBalancer& balancer) {
@@ -170,6 +190,12 @@ std::string ingresses_text(const BalancerWorld& world) {
 bool is_claim(const json::Value& object) { return is_kind(object, "LoadBalancerClaim"); }
 bool is_balancer(const json::Value& object) { return is_kind(object, "LoadBalancer"); }
 
+bool is_waiting_ingress(const json::Value& object) {
+    return json::string_at(object, "kind") == "Ingress" && json::find(object, "spec.resources.requests") != nullptr &&
+           json::find(object, "spec.loadBalancer") == nullptr &&
+           json::string_at(object, "status.loadBalancerName").empty();
+}
+
 BalancerWorld balancer_world(const json::Value& object, Session& session) {
     BalancerWorld world{object};
     const auto list = [&](const std::string& path, std::string_view what, std::vector<json::Value>& to) {
@@ -182,12 +208,12 @@ BalancerWorld balancer_world(const json::Value& object, Session& session) {
         if (items != nullptr && items->is_array()) to.assign(items->get_array().begin(), items->get_array().end());
     };
     constexpr std::string_view ingresses = "/apis/networking.k8s.io/v1";
+    if (!is_balancer(object)) list("/apis/fairlead.dev/v1/loadbalancers", "loadbalancers", world.balancers);
     if (is_claim(object)) {
-        list("/apis/fairlead.dev/v1/loadbalancers", "loadbalancers", world.balancers);
         list(fmt::format("{}/namespaces/{}/ingresses", ingresses,
                          percent_encode(json::string_at(object, "metadata.namespace"))),
              "ingresses", world.ingresses);
-    } else {
+    } else if (is_balancer(object)) {
         list(fmt::format("{}/ingresses?fieldSelector=status.loadBalancerName%3D{}", ingresses,
                          percent_encode(json::string_at(object, "metadata.name"))),
              "ingresses", world.ingresses);
@@ -208,13 +234,18 @@ std::string describe_claim(const BalancerWorld& world, const json::Value& events
     out += deleting_text(claim.metadata, users.empty() ? "" : "Ingresses " + join(users, ", "), now);
     out += titled_line("Requests", amounts_text(claim.spec.resources.requests));
     const auto claimant = balancer::claimant_of(claim);
-    out += titled_line("Wanted", !claimant.wanted.empty()  ? "balancer " + printable(claimant.wanted)
-                                 : claimant.labels.empty() ? std::string("any balancer")
-                                                           : "labels " + printable(claimant.labels.text()));
+    out += titled_line("Wanted", wanted_text(claimant));
     out += titled_line("Used by", users.empty() ? "<none>" : join(users, ", "));
-    if (status.phase != "Bound" && status.phase != "Lost") out += considered_text(claim, world);
+    if (status.phase != "Bound" && status.phase != "Lost") out += considered_text(claimant, world);
     out += conditions_text(status.conditions, now);
     return out + events_text(events, now);
+}
+
+std::string describe_waiting_ingress(const BalancerWorld& world, const json::Value& events, WallTime now) {
+    const auto ingress = resource::decode<resource::Ingress>(world.object);
+    const auto claimant = ingress ? balancer::claimant_of(*ingress) : std::nullopt;
+    const auto considered = claimant ? considered_text(*claimant, world) : std::string();
+    return object_text(world.object, now) + considered + events_text(events, now);
 }
 
 std::string describe_balancer(const BalancerWorld& world, const json::Value& events, WallTime now) {
@@ -226,7 +257,7 @@ std::string describe_balancer(const BalancerWorld& world, const json::Value& eve
     if (!status.message.empty()) phase += ", " + printable(status.message);
     std::string out = titled_line("Phase", phase);
     out += head(world.object, balancer.metadata, now);
-    out += deleting_text(balancer.metadata, printable(balancer::holders_text(balancer)), now);
+    out += deleting_text(balancer.metadata, held_by_text(balancer, world.ingresses), now);
     out += titled_line("Source", source_text(balancer));
     std::vector<std::string> addresses;
     for (const auto& point : status.ingress)

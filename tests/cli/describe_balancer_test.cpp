@@ -102,6 +102,32 @@ TEST(DescribeClaim, SaysWhatItsDeletionWaitsFor) {
     EXPECT_THAT(describe_claim(world, nullptr, now), HasSubstr("waits for finalizers fairlead.dev/claim-in-use\n"));
 }
 
+TEST(DescribeClaim, SaysForWhichNetworkABalancerIsWanted) {
+    auto object = claim("Pending");
+    json::set_at(object, "spec.networkScope", json::Value("intranet"));
+    EXPECT_THAT(describe_claim({object}, nullptr, now), HasSubstr("Wanted:       labels tier=gold for the intranet\n"));
+    json::erase_at(object, "spec.selector");
+    json::erase_at(object, "spec.networkScope");
+    EXPECT_THAT(describe_claim({object}, nullptr, now), HasSubstr("Wanted:       any balancer for the internet\n"));
+}
+
+TEST(DescribeIngress, OneThatAsksForItselfSaysWhyEachBalancerDoesNotFit) {
+    auto object = yaml(R"(
+apiVersion: networking.k8s.io/v1
+kind: Ingress
+metadata: {name: web, namespace: shop, uid: u1}
+spec: {resources: {requests: {network-bandwidth: 2Gi}}}
+)");
+    ASSERT_TRUE(is_waiting_ingress(object));
+    BalancerWorld world{object};
+    world.balancers = {balancer("small", "{capacity: {network-bandwidth: 1Gi}}", "{phase: Running}")};
+    EXPECT_THAT(describe_waiting_ingress(world, nullptr, now),
+                HasSubstr("Considered:\n  LoadBalancer  Fits  Why not\n"
+                          "  small         no    network-bandwidth: 2Gi wanted, 1Gi of 1Gi free\nEvents:"));
+    json::set_at(object, "status.loadBalancerName", json::Value("small"));
+    EXPECT_FALSE(is_waiting_ingress(object));
+}
+
 TEST(DescribeBalancer, SaysWhatItsDeletionWaitsFor) {
     auto object = balancer("edge",
                            "{capacity: {network-bandwidth: 4Gi}, bareMetalLoadBalancer: {type: Haproxy, serviceName: "
@@ -111,6 +137,12 @@ TEST(DescribeBalancer, SaysWhatItsDeletionWaitsFor) {
     json::set_at(object, "metadata.finalizers", json::Array{"fairlead.dev/balancer-in-use"});
     EXPECT_THAT(describe_balancer({object}, nullptr, now),
                 HasSubstr("Deleting:     since 2026-03-01T12:05:00Z (5m ago), waits for claims a/b\n"));
+    BalancerWorld world{object};
+    world.ingresses = {
+        yaml("{metadata: {name: web, namespace: shop}, spec: {loadBalancer: {bareMetalLoadBalancer: "
+             "{type: Haproxy, serviceName: edge}}}}")};
+    EXPECT_THAT(describe_balancer(world, nullptr, now),
+                HasSubstr("waits for claims a/b, Ingress shop/web, which names it\n"));
 }
 
 }  // namespace
