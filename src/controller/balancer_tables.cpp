@@ -20,6 +20,12 @@ void add_part(const std::string& key, traffic::RoutingTable part, traffic::Routi
                                                              rule.host, rule.path)});
         }
     }
+    for (auto& [port, target] : part.ports) {
+        if (!table.ports.try_emplace(port, std::move(target)).second) {
+            problems.try_emplace(key, route::Problem{"RuleTaken", fmt::format("an older Ingress has {} port {}",
+                                                                              name_of(port.transport), port.port)});
+        }
+    }
     table.pools.merge(part.pools);
     table.certificates.merge(part.certificates);
 }

@@ -236,7 +236,8 @@ Wanted Draughtsman::application() {
 Wanted Draughtsman::network() {
     for (const auto& [key, rule] : table_.rules)
         problem(rule.owner,
-                "hosts and paths are not something that network balancers tell apart (parameters.type application)");
+                "hosts and paths are not something that network balancers tell apart: the annotation "
+                "fairlead.dev/tcp-port leads a port to spec.defaultBackend (or parameters.type application)");
     for (const auto& [key, rule] : table_.ports) {
         const auto found = table_.pools.find(rule.pool);
         const auto place = fmt::format("port {}", key.port);

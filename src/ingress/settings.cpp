@@ -6,6 +6,8 @@
 #include <map>
 #include <string_view>
 
+#include "base/text.h"
+
 namespace fairlead::ingress {
 
 namespace {
@@ -78,6 +80,15 @@ Settings settings_of(const resource::Ingress& ingress, std::vector<route::Proble
             settings.sticky_cookie = std::move(name);
         } else {
             annotations.bad(cookie, fmt::format("letters, digits, - and _ are expected, {} at most", max_cookie_bytes));
+        }
+    }
+    constexpr auto tcp = "fairlead.dev/tcp-port";
+    if (const auto text = annotations.at(tcp); !text.empty()) {
+        const auto number = parse_int(text);
+        if (number && *number >= 1 && *number <= 65'535) {
+            settings.tcp_port = static_cast<std::uint16_t>(*number);
+        } else {
+            annotations.bad(tcp, "a port from 1 to 65535 is expected");
         }
     }
     settings.check = route::check_of(ingress.metadata.annotations, problems);

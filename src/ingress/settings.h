@@ -16,7 +16,8 @@ struct Settings {
     traffic::Balance balance = traffic::Balance::round_robin;
     std::optional<std::chrono::milliseconds> timeout{};
     std::string sticky_cookie{};
-    bool proxy_protocol = false;  // to members
+    bool proxy_protocol = false;              // to members
+    std::optional<std::uint16_t> tcp_port{};  // of the balancer, that leads to the default backend whatever is sent
     route::Check check{};
 };
 

@@ -71,9 +71,13 @@ public:
     route::Part make() {
         part_.check = settings_.check;
         const auto& spec = ingress_.spec;
-        if (spec.default_backend) default_pool_ = pool_of(*spec.default_backend, "spec.defaultBackend");
+        const bool serves_http = !settings_.tcp_port || !spec.rules.empty();
+        if (spec.default_backend && serves_http) {
+            default_pool_ = pool_of(*spec.default_backend, "spec.defaultBackend");
+        }
+        if (settings_.tcp_port) add_port(*settings_.tcp_port);
         for (const auto& rule : spec.rules) add_rule(rule);
-        if (!default_pool_.empty()) {  // a rule for any host and path comes before it
+        if (!default_pool_.empty() && !settings_.tcp_port) {  // a rule for any host and path comes before it
             part_.table.rules.try_emplace({"", false, ""}, traffic::Rule{.pool = default_pool_, .owner = owner_});
         }
         for (const auto& tls : spec.tls) add_tls_hosts(tls);
@@ -82,6 +86,30 @@ public:
     }
 
 private:
+    // The default backend by itself, for a balancer that tells no hosts apart.
+    void add_port(std::uint16_t port) {
+        if (!ingress_.spec.default_backend || !ingress_.spec.default_backend->service) {
+            return problem("NoBackend",
+                           "annotation fairlead.dev/tcp-port leads to spec.defaultBackend, and that names no Service");
+        }
+        const auto& service = *ingress_.spec.default_backend->service;
+        auto& pool = part_.table.pools[make_pool(fmt::format("{}/tcp:{}", owner_, port))];
+        pool.protocol = traffic::PoolProtocol::tcp;
+        pool.sticky_cookie.clear();
+        pool.members = members_of(service);
+        part_.table.ports[{traffic::Transport::tcp, port}] = {pool.name, owner_, settings_.proxy_protocol};
+    }
+
+    std::vector<traffic::Member> members_of(const resource::IngressServiceBackend& service) {
+        const auto key = fmt::format("{}/{}", ingress_.metadata.namespace_, service.name);
+        const auto port = service.port.value_or(resource::IngressServicePort{});
+        const auto choose = [&](const resource::Service& found, Problems& problems) {
+            return port_of(key, port, found, problems);
+        };
+        return route::members_of(ingress_.metadata.namespace_, {{service.name, 1, choose}}, world_, part_.problems)
+            .list;
+    }
+
     void add_rule(const resource::IngressRule& rule) {
         const auto host = host_of(rule.host);
         if (!rule.http || rule.http->paths.empty()) {
@@ -124,14 +152,8 @@ private:
         const auto port = service.port.value_or(resource::IngressServicePort{});
         auto name = fmt::format("{}/{}:{}", owner_, service.name, port_text(port));
         if (part_.table.pools.contains(name)) return name;
-        const auto key = fmt::format("{}/{}", ingress_.metadata.namespace_, service.name);
-        const auto choose = [&](const resource::Service& found, Problems& problems) {
-            return port_of(key, port, found, problems);
-        };
-        auto members =
-            route::members_of(ingress_.metadata.namespace_, {{service.name, 1, choose}}, world_, part_.problems);
         make_pool(name);
-        part_.table.pools[name].members = std::move(members.list);
+        part_.table.pools[name].members = members_of(service);
         return name;
     }
 
@@ -252,6 +274,18 @@ std::string_view namespace_of(std::string_view owner) {
 
 route::Part part_of(const resource::Ingress& ingress, const route::World& world) {
     return Maker(ingress, world).make();
+}
+
+void without_ports(route::Part& part) {
+    for (const auto& [key, rule] : part.table.ports) {
+        part.table.pools.erase(rule.pool);
+        part.problems.push_back(
+            {"Unsupported",
+             fmt::format("annotation fairlead.dev/tcp-port: port {} is not opened, only network balancers "
+                         "of AWS carry ports; a Router leases them to DesiredLRPs",
+                         key.port)});
+    }
+    part.table.ports.clear();
 }
 
 std::string owner_of(const resource::Ingress& ingress) {

@@ -18,6 +18,9 @@ inline constexpr std::string_view owner_prefix = "ingress/";
 
 route::Part part_of(const resource::Ingress& ingress, const route::World& world);
 
+// Of a proxy on machines of one's own, whose ports are its owner's: takes the ports out of the part, and says so.
+void without_ports(route::Part& part);
+
 // "ingress/shop/web"
 std::string owner_of(const resource::Ingress& ingress);
 // The Services and the Secrets that it names, as "namespace/name", each once.

@@ -79,6 +79,7 @@ std::optional<Source::Made> IngressSource::make(const std::string& key, const St
         return std::nullopt;
     }
     auto part = ingress::part_of(*ingress, world(key, state, now));
+    ingress::without_ports(part);
     // The agent of a balancer that gets another type is made anew.
     const auto* served = balancer();
     const auto own = served != nullptr ? served->spec.bare_metal_load_balancer : std::nullopt;

@@ -324,5 +324,36 @@ TEST(IngressNames, WhoHasARuleIsNamedOnlyInTheSameNamespace) {
               "a.test/x on this balancer is served for an older Ingress of another namespace");
 }
 
+TEST(IngressTable, APortLeadsToTheDefaultBackend) {
+    const World world;
+    const std::string backend = "defaultBackend: {service: {name: web, port: {number: 80}}}";
+    auto part = world.part(backend, "fairlead.dev/tcp-port: '5432', fairlead.dev/proxy-protocol: v2");
+    EXPECT_TRUE(part.table.rules.empty()) << "and nothing else does";
+    ASSERT_EQ(part.table.ports.size(), 1U);
+    const auto& [key, rule] = *part.table.ports.begin();
+    EXPECT_EQ(key, (traffic::PortKey{traffic::Transport::tcp, 5432}));
+    EXPECT_TRUE(rule.proxy_protocol);
+    const auto& pool = part.table.pools.at(rule.pool);
+    EXPECT_EQ(pool.protocol, traffic::PoolProtocol::tcp);
+    EXPECT_FALSE(pool.members.empty());
+    without_ports(part);
+    EXPECT_TRUE(part.table.ports.empty());
+    EXPECT_TRUE(part.table.pools.empty());
+    ASSERT_EQ(part.problems.size(), 1U);
+    EXPECT_THAT(part.problems.front().message, HasSubstr("port 5432 is not opened"));
+}
+
+TEST(IngressTable, APortThatLeadsNowhereIsSaid) {
+    const World world;
+    for (const auto& [spec, port, said] : {std::tuple{"", "'5432'", "leads to spec.defaultBackend"},
+                                           std::tuple{"defaultBackend: {service: {name: web, port: {number: 80}}}",
+                                                      "'70000'", "a port from 1 to 65535"}}) {
+        const auto part = world.part(spec, std::string("fairlead.dev/tcp-port: ") + port);
+        EXPECT_TRUE(part.table.ports.empty());
+        ASSERT_FALSE(part.problems.empty());
+        EXPECT_THAT(part.problems.front().message, HasSubstr(said));
+    }
+}
+
 }  // namespace
 }  // namespace fairlead::ingress

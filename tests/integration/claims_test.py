@@ -236,8 +236,29 @@ class AtAws(Claims, ServerTest):
         self.assertEqual(self.balancers(), before, "untouched, whatever the reclaim policy says")
         self.assertEqual(self.control("state")["listeners"], [])
 
-    def test_killed_after_it_was_made_and_before_it_was_known(self):
+    def test_a_network_balancer_leads_a_port_to_a_default_backend(self):
         self.control("config", provisioning=0)
+        self.addCleanup(self.control, "config", reset={})
+        apply(self.server, cloud_balancer_object("ports", "aws", "ports", reclaimPolicy="Delete", parameters={"type": "network"}))
+        self.kubectl("wait", "lb", "ports", "--for=condition=Available", "--timeout=60s")
+        backend = {"service": {"name": "web", "port": {"number": 80}}}
+        named = {"loadBalancer": {"awsLoadBalancer": {"lbName": "ports"}}}
+        apply(self.server,
+              {"apiVersion": "networking.k8s.io/v1", "kind": "Ingress",
+               "metadata": {"name": "raw", "annotations": {"fairlead.dev/tcp-port": "5432"}}, "spec": {"defaultBackend": backend, **named}},
+              ingress_object("hosts", {"hosts.claims.test": [("/", "Prefix", "web")]}, **named))
+        self.ingress_is("raw", "Programmed", "True")
+        state = self.control("state")
+        self.assertEqual([(each["port"], each["protocol"]) for each in state["listeners"]], [(5432, "TCP")])
+        self.assertEqual([(each["protocol"], each["targets"]) for each in state["groups"]], [("TCP", ["10.0.0.5:8080"])])
+        refused = self.ingress_is("hosts", "Programmed", "False")
+        self.assertIn("fairlead.dev/tcp-port", self.condition(refused, "Programmed")["message"])
+        self.kubectl("delete", "ingress", "raw", "hosts")
+        self.kubectl("delete", "lb", "ports", "--timeout=60s")
+
+    def test_killed_after_it_was_made_and_before_it_was_known(self):
+        self.control("config", provisioning=1, hidden=3)  # and the cloud shows it late
+        self.addCleanup(self.control, "config", reset={})
         apply(self.server, claim_object("killed", {"network-bandwidth": "100Mi"}))
         until(lambda: self.balancers(), "the cloud has made it", 60)
         self.server.kill()
@@ -245,6 +266,13 @@ class AtAws(Claims, ServerTest):
         self.claim_is("killed", "Bound", seconds=120)
         self.assertEqual(len(self.balancers()), 1, "no second one")
         self.gone("killed")
+
+    def test_a_claim_that_goes_while_the_cloud_does_not_show_what_it_made(self):
+        self.control("config", provisioning=1, hidden=6)
+        self.addCleanup(self.control, "config", reset={})
+        apply(self.server, claim_object("brief", {"network-bandwidth": "100Mi"}))
+        until(lambda: self.balancers(), "the cloud has made it", 60)
+        self.gone("brief")
 
 
 if __name__ == "__main__":
