@@ -370,6 +370,7 @@ proxy::haproxy::Options RouterRole::haproxy_options(const router::RouterFacts& f
     settings.status_listen = options_.status_listen;
     settings.proxy_protocol = facts.spec.proxy_protocol;
     settings.access_log = options_.access_log;
+    if (!options_.load_balancer.empty()) settings.usual = traffic::Balance::round_robin;  // of Ingresses
     settings.drain =
         std::max(std::chrono::seconds(1), std::chrono::duration_cast<std::chrono::seconds>(options_.drain));
     for (const auto& [code, html] : facts.spec.error_pages) {

@@ -144,11 +144,11 @@ TEST(Book, GrowsByAQuarterAndNotOverTheLimit) {
     for (int i = 0; i < 300; ++i) book.place(pool("p" + std::to_string(i)), start);
     const auto grown = book.grown(8);
     ASSERT_EQ(grown.size(), 1U);
-    EXPECT_EQ(grown[0].size, 448U) << "300, and 128 more, in steps of 32";
+    EXPECT_EQ(grown[0].size, 576U) << "300, and 256 more, in steps of 32";
     EXPECT_EQ(book.grown(8, true)[0].size, 608U);
-    Book large({{{}, 1000}});
-    for (int i = 0; i < 1000; ++i) large.place(pool("p" + std::to_string(i)), start);
-    EXPECT_EQ(large.grown(8)[0].size, 1280U) << "a quarter more";
+    Book large({{{}, 2000}});
+    for (int i = 0; i < 2000; ++i) large.place(pool("p" + std::to_string(i)), start);
+    EXPECT_EQ(large.grown(8)[0].size, 2528U) << "a quarter more";
     Book full({{{}, max_backends}});
     full.place(pool("x", traffic::Balance::source), start);
     EXPECT_EQ(full.grown(8)[1].size, 0U);

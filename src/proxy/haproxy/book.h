@@ -48,8 +48,8 @@ struct PoolClass {
 
 // More than this in one process takes over a gigabyte and seconds to load: shard instead.
 inline constexpr std::size_t max_backends = 40'000;
-// Backends that growth adds at least: a few megabytes, and fewer reloads while a router is young.
-inline constexpr std::size_t least_growth = 128;
+// Backends that growth adds at least: some megabytes, and fewer reloads while a router is young or much comes and goes.
+inline constexpr std::size_t least_growth = 256;
 // Names of cookies are the users' choice, and each is a class.
 inline constexpr std::size_t max_classes = 64;
 

@@ -32,7 +32,8 @@ struct Settings {
     std::chrono::milliseconds client_timeout{30'000}, server_timeout{30'000}, connect_timeout{5'000};
     std::chrono::seconds drain{30};  // of what was withdrawn, and of old workers
     int threads = 0;                 // 0: as many as there are cores
-    std::size_t first_pools = 256;   // backends of each class that exist before there are routes
+    std::size_t first_pools = 256;   // backends that exist before there are routes, most of them for `usual`
+    traffic::Balance usual = traffic::Balance::random;  // what most pools ask for
     bool operator==(const Settings&) const = default;
 };
 

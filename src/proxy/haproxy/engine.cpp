@@ -42,9 +42,9 @@ std::vector<PoolClass> first_classes(const Settings& settings) {
     using traffic::PoolProtocol;
     // Of what most routes ask for as many as was said; of the rest enough that a few of them need no reload.
     const auto few = std::max<std::size_t>(first / 8, 4);
-    std::vector<PoolClass> classes{{{.balance = Balance::random}, first}};
-    for (const auto balance : {Balance::round_robin, Balance::least_connections, Balance::source}) {
-        classes.push_back({{.balance = balance}, few});
+    std::vector<PoolClass> classes;
+    for (const auto balance : {Balance::random, Balance::round_robin, Balance::least_connections, Balance::source}) {
+        classes.push_back({{.balance = balance}, balance == settings.usual ? first : few});
     }
     classes.push_back({{.balance = Balance::random, .security = MemberSecurity::unchecked}, few});
     classes.push_back({{.balance = Balance::random, .security = MemberSecurity::checked}, few});
