@@ -49,7 +49,7 @@ class TruthTest(Claims, ServerTest):
                      f"balancer {balancer} says {text}", seconds)
 
     def ready_column(self, instance):
-        return self.kubectl("get", "routerinstance", instance, "--no-headers").stdout.split()[2]
+        return self.kubectl("get", "routerinstance", instance, "--no-headers").stdout.split()[3]
 
     def test_when_nobody_serves_the_ingress_says_so_and_its_name_leads_on(self):
         apply(self.server, balancer_object("stopped"))

@@ -100,9 +100,8 @@ std::vector<TableCase> tables() {
          "blue | blue.routers.example.net | shard=blue | ActivePassive | 1/2 | 2 | 5m | 192.0.2.21,edge-2.example.net "
          "| true | "
          "routes of the shop"},
-        {"routerinstances",
-         "Name | Router | Address | Ready | Seen | Routes | Reloads | Age | [LoadBalancer] | [Proxy] | [Message]",
-         "blue-edge-1 | blue | 192.0.2.21 | lost | 4m55s | 2 | 1 | 5m | null | HAProxy 2.6.12 | draining"},
+        {"routerinstances", "Name | Serves | Address | Ready | Seen | Routes | Reloads | Age | [Proxy] | [Message]",
+         "blue-edge-1 | router/blue | 192.0.2.21 | lost | 4m55s | 2 | 1 | 5m | HAProxy 2.6.12 | draining"},
         {"routebindings", "Name | Route | Router | DNS", "shop | shop | blue | blue.routers.example.net"},
         {"loadbalancers",
          "Name | Type | Capacity | Used | Free | Claims | Phase | Address | Age | [Scope] | [Reclaim] | [Available] | "
@@ -190,6 +189,8 @@ INSTANTIATE_TEST_SUITE_P(
         CellCase{"RouteWithoutTls", "routes", "Termination", "{spec: {}}", ""},
         CellCase{"RouterForTheRest", "routers", "Takes", "{spec: {}}", "<rest>"},
         CellCase{"RouterBySelector", "routers", "Takes", "{spec: {selector: {}}}", "<selector>"},
+        CellCase{"InstanceOfABalancer", "routerinstances", "Serves", "{spec: {loadBalancer: edge}}",
+                 "loadbalancer/edge"},
         CellCase{"InstanceThatNeverReported", "routerinstances", "Ready", "{}", "false"},
         CellCase{"InstanceWithinItsLease", "routerinstances", "Ready",
                  "{status: {ready: true, renewTime: '2026-03-01T12:04:59Z', leaseDurationSeconds: 15}}", "true"},

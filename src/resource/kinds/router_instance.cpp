@@ -1,6 +1,8 @@
 // RouterInstance: its texts and table. Pure; described once at start, asked by every write.
 #include "resource/kinds/router_instance.h"
 
+#include <fmt/core.h>
+
 #include "base/text.h"
 #include "resource/kinds/columns.h"
 #include "resource/kinds/rules.h"
@@ -8,6 +10,12 @@
 namespace fairlead::resource {
 
 namespace {
+
+json::Value serves_cell(const json::Value& instance, WallTime) {
+    const auto balancer = json::string_at(instance, "spec.loadBalancer");
+    return text_value(balancer.empty() ? fmt::format("router/{}", json::string_at(instance, "spec.router"))
+                                       : fmt::format("loadbalancer/{}", balancer));
+}
 
 // What it last said counts only while its lease does.
 json::Value ready_cell(const json::Value& instance, WallTime now) {
@@ -107,7 +115,7 @@ Kind router_instance_kind() {
     kind.schema = object_schema<RouterInstance>();
     kind.doc = kind.schema.doc;
     kind.columns = {name_column(),
-                    path_column("Router", "spec.router", "Router that it serves for."),
+                    cell_column("Serves", "The Router or LoadBalancer that it serves for.", serves_cell),
                     path_column("Address", "spec.address", "Where clients reach it."),
                     cell_column("Ready",
                                 "Whether it serves; stopped: it said so when it ended; lost: it has not reported for "
@@ -117,7 +125,6 @@ Kind router_instance_kind() {
                     number_column("Routes", "status.routes", "How many routes it serves."),
                     number_column("Reloads", "status.reloads", "How often its proxy was reloaded."),
                     age_column(),
-                    path_column("LoadBalancer", "spec.loadBalancer", "LoadBalancer that it serves for.", 1),
                     path_column("Proxy", "status.proxy", "Its proxy.", 1),
                     path_column("Message", "status.message", "Why it is not ready.", 1)};
     kind.selectable_fields = {"spec.router", "spec.loadBalancer"};
