@@ -17,8 +17,6 @@ using resource::DesiredLrpStatus;
 using resource::RouterInstance;
 
 constexpr std::size_t batch = 64;  // LRPs per turn
-constexpr std::chrono::milliseconds catch_up_wait{10};
-constexpr std::chrono::seconds retry_wait{1};
 
 // `wanted` in the place of our conditions; those of others stay. True if something is different.
 bool set_conditions(std::vector<Condition>& list, const std::vector<Condition>& wanted, WallTime now) {
@@ -230,33 +228,11 @@ Result<control::Again> LrpRoutes::reconcile(const control::Key& key) {
 }
 
 void LrpRoutes::write(std::vector<Draft> drafts) {
-    if (drafts.empty()) return;
-    std::vector<control::Request> requests;
-    requests.reserve(drafts.size());
-    for (auto& draft : drafts) {
-        auto& request = requests.emplace_back();
-        request.verb = control::Verb::update;
-        request.object = control::object_id(feed_.lrps().kind(), draft.key);
-        request.subresource = "status";
-        request.body = std::move(draft.object);
-    }
-    const auto answers = context_.client().write_all(std::move(requests));
-    for (std::size_t i = 0; i < answers.size(); ++i) {
-        if (answers[i]) {
-            tell(drafts[i], *answers[i]);
-            continue;
-        }
-        const auto& error = answers[i].error();
-        if (error.code == Errc::not_found) continue;
-        const bool behind = error.code == Errc::conflict;
-        if (!behind) {
-            context_.log().warn("cannot write the conditions of a DesiredLRP",
-                                {{"lrp", drafts[i].key}, {"why", error.text()}});
-        }
-        waiting_.add_later(drafts[i].key);
-        context_.enqueue_after(drafts[i].key,
-                               behind ? std::chrono::nanoseconds(catch_up_wait) : std::chrono::nanoseconds(retry_wait));
-    }
+    std::vector<StatusWrite> writes;
+    writes.reserve(drafts.size());
+    for (auto& draft : drafts) writes.push_back({draft.key, std::move(draft.object)});
+    write_statuses(context_, feed_.lrps().kind(), std::move(writes), waiting_,
+                   [&](std::size_t i, const json::Value& written) { tell(drafts[i], written); });
 }
 
 // When a provider's routes turn bad, or good again.

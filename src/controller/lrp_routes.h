@@ -14,10 +14,10 @@
 #include <vector>
 
 #include "control/context.h"
-#include "controller/key_batch.h"
 #include "controller/lrp_conditions.h"
 #include "controller/port_feed.h"
 #include "controller/routes_first.h"
+#include "controller/status_batch.h"
 #include "resource/kinds/router.h"
 #include "resource/kinds/router_instance.h"
 

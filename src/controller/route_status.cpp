@@ -25,8 +25,6 @@ using resource::RouterInstance;
 
 constexpr std::size_t batch = 64;                    // Routes per turn
 constexpr std::string_view reader = "route-status";  // of the news of lookups
-constexpr std::chrono::milliseconds catch_up_wait{10};
-constexpr std::chrono::seconds retry_wait{1};
 
 std::string group_of(const control::Key& key) { return fmt::format("{}|{}", reader, key); }
 bool is_bound(const Route& route) { return route.status.phase == "scheduled"; }
@@ -474,44 +472,23 @@ Result<control::Again> RouteStatus::reconcile(const control::Key& key) {
         if (each != key) context_.taken_along(each);
         if (auto made = draft(each)) drafts.push_back(std::move(*made));
     }
-    write(std::move(drafts));
+    write(drafts);
     return Again::no();
 }
 
-void RouteStatus::write(std::vector<Draft> drafts) {
-    std::vector<control::Request> requests;
-    requests.reserve(drafts.size());
+void RouteStatus::write(const std::vector<Draft>& drafts) {
+    std::vector<StatusWrite> writes;
+    writes.reserve(drafts.size());
     for (const auto& draft : drafts) {
-        const auto stored = routes_.stored(draft.key);
-        auto object = json::parse(stored->value());
-        auto& request = requests.emplace_back();
-        request.verb = control::Verb::update;
-        request.object = control::object_id(routes_.kind(), draft.key);
-        request.subresource = "status";
-        if (!object) continue;  // the view has decoded it
+        auto object = json::parse(routes_.stored(draft.key)->value()).value_or(json::Value());  // the view decoded it
         json::Array list;
         list.reserve(draft.after.size());
         for (const auto& each : draft.after) list.push_back(resource::encode(each));
-        json::set_at(*object, "status.conditions", std::move(list));
-        request.body = std::move(*object);
+        json::set_at(object, "status.conditions", std::move(list));
+        writes.push_back({draft.key, std::move(object)});
     }
-    const auto answers = context_.client().write_all(std::move(requests));
-    for (std::size_t i = 0; i < answers.size(); ++i) {
-        if (answers[i]) {
-            tell(drafts[i], *answers[i]);
-            continue;
-        }
-        const auto& error = answers[i].error();
-        if (error.code == Errc::not_found) continue;
-        const bool behind = error.code == Errc::conflict;
-        if (!behind) {
-            context_.log().warn("cannot write the conditions of a route",
-                                {{"route", drafts[i].key}, {"why", error.text()}});
-        }
-        waiting_.add_later(drafts[i].key);
-        context_.enqueue_after(drafts[i].key,
-                               behind ? std::chrono::nanoseconds(catch_up_wait) : std::chrono::nanoseconds(retry_wait));
-    }
+    write_statuses(context_, routes_.kind(), std::move(writes), waiting_,
+                   [&](std::size_t i, const json::Value& written) { tell(drafts[i], written); });
 }
 
 // An event when the answer to "is it up, and under which name?" changes.

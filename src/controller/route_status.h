@@ -19,9 +19,9 @@
 #include <vector>
 
 #include "control/context.h"
-#include "controller/key_batch.h"
 #include "controller/route_conditions.h"
 #include "controller/route_figures.h"
+#include "controller/status_batch.h"
 #include "lookup/lookups.h"
 #include "resource/kinds/dns_record.h"
 #include "resource/kinds/managed_zone.h"
@@ -94,7 +94,7 @@ private:
     };
     // What is to be written; nothing: it stands, or is given a moment.
     std::optional<Draft> draft(const control::Key& key);
-    void write(std::vector<Draft> drafts);
+    void write(const std::vector<Draft>& drafts);
     void tell(const Draft& draft, const json::Value& written);
 
     control::Context& context_;

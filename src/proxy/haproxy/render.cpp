@@ -27,11 +27,13 @@ std::string_view balance_lines(traffic::Balance balance) {
     return {};
 }
 
+// How long a connection that is only passed on may be idle.
+constexpr std::chrono::seconds tunnel_timeout = std::chrono::hours(1);
+
 // How long an old worker may last after a reload. Connections through leased ports may be idle for as long as a tunnel
 // may, and there is nothing that could be said to their clients.
 std::chrono::seconds worker_end(const Settings& settings) {
-    constexpr std::chrono::hours tunnel{1};
-    return settings.tcp_ports.empty() ? settings.drain : std::max<std::chrono::seconds>(settings.drain, tunnel);
+    return settings.tcp_ports.empty() ? settings.drain : std::max(settings.drain, tunnel_timeout);
 }
 
 void global_section(const Settings& settings, const std::filesystem::path& directory, Out out) {
@@ -52,9 +54,10 @@ void global_section(const Settings& settings, const std::filesystem::path& direc
 
 void defaults_sections(const Settings& settings, const std::filesystem::path& directory, Out out) {
     const auto timeouts = fmt::format(
-        "    timeout client {}ms\n    timeout server {}ms\n    timeout connect {}ms\n    timeout tunnel 1h\n"
+        "    timeout client {}ms\n    timeout server {}ms\n    timeout connect {}ms\n    timeout tunnel {}s\n"
         "    retries 3\n    option redispatch 1\n",
-        settings.client_timeout.count(), settings.server_timeout.count(), settings.connect_timeout.count());
+        settings.client_timeout.count(), settings.server_timeout.count(), settings.connect_timeout.count(),
+        tunnel_timeout.count());
     fmt::format_to(out,
                    "\ndefaults http_base\n    mode http\n{}"
                    "    timeout http-request 10s\n    timeout http-keep-alive {}ms\n"
