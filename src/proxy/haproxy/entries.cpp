@@ -70,6 +70,10 @@ Result<void> check(const traffic::RuleKey& key) {
     return {};
 }
 
+std::string problem_text(const traffic::RuleKey& key, const Error& error) {
+    return fmt::format("{}: {}", traffic::rule_text({key.host, key.wildcard, ""}), error.text());
+}
+
 std::string map_name(std::string_view host) { return std::string(host.empty() ? "*" : host); }
 
 std::string exact_name(std::string_view host, bool wildcard) {

@@ -38,6 +38,8 @@ using FindPool = std::function<PoolView(std::string_view name)>;
 
 // Whether HAProxy can look the key up. Errors: invalid; a host or path that no request can have.
 Result<void> check(const traffic::RuleKey& key);
+// With the host that it is about: "shop.test: path: ...".
+std::string problem_text(const traffic::RuleKey& key, const Error& error);
 
 struct Entry {
     std::string key, value;

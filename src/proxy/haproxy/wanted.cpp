@@ -7,6 +7,7 @@
 #include "base/text.h"
 #include "proxy/haproxy/pem.h"
 #include "proxy/members.h"
+#include "proxy/problems.h"
 
 namespace fairlead::proxy::haproxy {
 
@@ -204,18 +205,20 @@ std::set<std::string> Wanted::owners_of(const std::string& pool) const {
 }
 
 std::map<std::string, std::string> Wanted::problems() const {
-    std::map<std::string, std::string> problems;
-    for (const auto& [key, problem] : rule_problems_) problems[table_.rules.at(key).owner] = problem;
-    for (const auto& [host, problem] : certificate_problems_) problems[table_.certificates.at(host).owner] = problem;
+    Problems problems;
+    for (const auto& [key, problem] : rule_problems_) problems.add(table_.rules.at(key).owner, problem);
+    for (const auto& [host, problem] : certificate_problems_) {
+        problems.add(table_.certificates.at(host).owner, problem);
+    }
     const auto of_pool = [&](const std::string& pool, const std::string& problem) {
-        for (const auto& owner : owners_of(pool)) problems[owner] = problem;
+        for (const auto& owner : owners_of(pool)) problems.add(owner, problem);
     };
     for (const auto& [pool, problem] : pool_problems_) of_pool(pool, problem);
     for (const auto& [pool, key] : book_.waiting_pools()) of_pool(pool, "the proxy has no room for it yet");
     for (const auto& [key, rule] : table_.ports) {
-        if (auto problem = problem_of(key, rule); !problem.empty()) problems[rule.owner] = std::move(problem);
+        if (auto problem = problem_of(key, rule); !problem.empty()) problems.add(rule.owner, std::move(problem));
     }
-    return problems;
+    return problems.texts();
 }
 
 void Wanted::put_certificate(const std::string& host, const traffic::Certificate* certificate, Touched& touched) {
@@ -336,7 +339,7 @@ Touched Wanted::change(const traffic::TableDiff& change, MonotonicTime now) {
         rule_problems_.erase(key);
         if (rule) {
             index(key, *rule, true);
-            if (const auto checked = check(key); !checked) rule_problems_[key] = checked.error().text();
+            if (const auto checked = check(key); !checked) rule_problems_[key] = problem_text(key, checked.error());
         }
         names.groups.emplace(key.host, key.wildcard);
     }
