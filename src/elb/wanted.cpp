@@ -34,6 +34,7 @@ public:
 private:
     void problem(const std::string& owner, const std::string& text);
     void draft(const traffic::RuleKey& key, const traffic::Rule& rule);
+    void close_hosts();
     Action forward(const traffic::Rule& rule);
     void check_certificates();
     void drop_needless();
@@ -115,6 +116,29 @@ void Draughtsman::draft(const traffic::RuleKey& key, const traffic::Rule& rule) 
     }
     drafts_.push_back({http_port, {*matching, plain, rule.owner}});
     if (secured) drafts_.push_back({https_port, {*matching, sealed, rule.owner}});
+}
+
+// AWS asks the rules for any host, too, where those of a host do not fit: a last rule of the host keeps that away.
+void Draughtsman::close_hosts() {
+    const auto& rules = table_.rules;
+    const auto named = [&](const std::string& host, bool wildcard) {
+        const auto first = rules.lower_bound({host, wildcard, ""});
+        return first != rules.end() && first->first.host == host && first->first.wildcard == wildcard;
+    };
+    for (const auto& [key, rule] : rules) {
+        const traffic::RuleKey last{key.host, key.wildcard, ""};
+        const bool is_first = rules.lower_bound(last)->first == key;
+        const auto dot = key.host.find('.');
+        // What an exact host does not have is asked of the wildcard above it.
+        const bool below = !key.wildcard && dot != std::string::npos && named(key.host.substr(dot + 1), true);
+        if (key.host.empty() || !is_first || below || rules.contains(last)) continue;
+        if (const auto matching = matching_of(last)) {
+            drafts_.push_back({http_port, {*matching, not_found, rule.owner}});
+            if (!terms_.settings.certificates.empty()) {
+                drafts_.push_back({https_port, {*matching, not_found, rule.owner}});
+            }
+        }
+    }
 }
 
 void Draughtsman::check_certificates() {
@@ -219,6 +243,7 @@ void Draughtsman::admit() {
 
 Wanted Draughtsman::application() {
     for (const auto& [key, rule] : table_.rules) draft(key, rule);
+    close_hosts();
     for (const auto& [key, rule] : table_.ports)
         problem(
             rule.owner,

@@ -131,7 +131,6 @@ std::map<std::string, Entries> by_pattern(const Targets& targets) {
     std::map<Host, Entries> own;
     for (const auto& [key, target] : targets)
         own[{key.host, key.wildcard}].push_back({key.path, is_exact(key), target});
-    const auto any = own.find(Host{});
     std::map<std::string, Entries> made;
     for (const auto& [host, entries] : own) {
         auto all = entries;
@@ -140,7 +139,6 @@ std::map<std::string, Entries> by_pattern(const Targets& targets) {
             const auto parent = own.find({host.name.substr(dot + 1), true});
             if (parent != own.end()) fall_back(all, parent->second);
         }
-        if (any != own.end() && any->first != host) fall_back(all, any->second);
         std::sort(all.begin(), all.end(), [](const Entry& a, const Entry& b) {
             return std::pair(a.path, !a.exact) < std::pair(b.path, !b.exact);
         });

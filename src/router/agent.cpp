@@ -22,7 +22,7 @@
 #include "router/reporter.h"
 #include "router/route_figures.h"
 #include "router/route_source.h"
-#include "router/union.h"
+#include "traffic/union.h"
 
 namespace fairlead::router {
 
@@ -77,6 +77,7 @@ struct Agent::Impl {
                              .probe = options.probe},
                     .lease = options.lease},
                    parts.link, parts.clock, parts.random, parts.log, parts.wake),
+          table(options.load_balancer.empty() ? traffic::Ends::by_rule : traffic::Ends::by_host),
           changes(parts.metrics.counter("fairlead_router_changes_total",
                                         "Routes whose part of the proxy's table was made anew.")),
           batches(parts.metrics.counter("fairlead_router_batches_total", "Changes handed to the proxy, each of many.")),
@@ -154,7 +155,7 @@ struct Agent::Impl {
     AgentParts parts;
     MemberChecks checks;
     Reporter reporter;
-    Union table;
+    traffic::Union table;  // of a balancer several Ingresses share hosts, and how those are taken in
     std::unique_ptr<Source> source;
     RouteSource* routes = nullptr;                                // the source, of a Router
     IngressSource* ingresses = nullptr;                           // the source, of a LoadBalancer

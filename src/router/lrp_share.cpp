@@ -89,7 +89,7 @@ void judge(const MemberChecks& checks, const std::string& key, route::Part& part
 
 }  // namespace
 
-LrpShare::LrpShare(LrpSource& source, Union& table, MemberChecks& checks,
+LrpShare::LrpShare(LrpSource& source, traffic::Union& table, MemberChecks& checks,
                    std::function<const resource::Secret*(std::string_view key)> secret, Log& log, Metrics& metrics)
     : source_(source),
       table_(table),
@@ -217,7 +217,7 @@ void LrpShare::set(const std::string& owner, const std::string& check, route::Pa
     if (any && !had) ++served;
     if (!any && had) --served;
     tell_problems(owner, std::move(part.problems));
-    traffic::merge(change, table_.set(owner, {after_all_times, owner}, std::move(part.table)));
+    traffic::merge(change, table_.set(owner, {traffic::after_all_times, owner}, std::move(part.table)));
 }
 
 void LrpShare::tell_problems(const std::string& owner, std::vector<route::Problem> problems) {

@@ -21,13 +21,13 @@
 #include "router/certificate_memory.h"
 #include "router/lrp_source.h"
 #include "router/member_checks.h"
-#include "router/union.h"
+#include "traffic/union.h"
 
 namespace fairlead::router {
 
 class LrpShare {
 public:
-    LrpShare(LrpSource& source, Union& table, MemberChecks& checks,
+    LrpShare(LrpSource& source, traffic::Union& table, MemberChecks& checks,
              std::function<const resource::Secret*(std::string_view key)> secret, Log& log, Metrics& metrics);
     LrpShare(const LrpShare&) = delete;
     LrpShare& operator=(const LrpShare&) = delete;
@@ -83,7 +83,7 @@ private:
     [[nodiscard]] ProblemCount count(const std::map<std::string, std::string>& of_proxy) const;
 
     LrpSource& source_;
-    Union& table_;
+    traffic::Union& table_;
     MemberChecks& checks_;
     std::function<const resource::Secret*(std::string_view)> secret_;
     Log& log_;

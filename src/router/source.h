@@ -26,7 +26,7 @@
 #include "resource/kinds/service.h"
 #include "route/table.h"
 #include "router/certificate_memory.h"
-#include "router/union.h"
+#include "traffic/union.h"
 
 namespace fairlead::router {
 
@@ -44,7 +44,7 @@ public:
     // What one object asks for.
     struct Made {
         route::Part part{};
-        Rank rank{};
+        traffic::Rank rank{};
         std::optional<WallTime> until{};  // it has to be looked at again then
     };
     // What checks say of a member.

@@ -61,6 +61,12 @@ const Rule* longest(const RoutingTable& table, std::string_view host, bool wildc
     }
 }
 
+// Whether any rule is for the host, whatever its path.
+bool is_named(const RoutingTable& table, std::string_view host, bool wildcard) {
+    const auto first = table.rules.lower_bound({std::string(host), wildcard, ""});
+    return first != table.rules.end() && first->first.host == host && first->first.wildcard == wildcard;
+}
+
 }  // namespace
 
 std::string rule_text(const RuleKey& key) {
@@ -100,10 +106,13 @@ const Rule* match(const RoutingTable& table, std::string_view host, std::string_
     if (name.ends_with('.')) name.pop_back();
     const auto only_path = path.substr(0, path.find_first_of("?#"));
     if (const auto* rule = longest(table, name, false, only_path)) return rule;
+    bool named = is_named(table, name, false);
     if (const auto dot = name.find('.'); dot != std::string::npos) {
-        if (const auto* rule = longest(table, std::string_view(name).substr(dot + 1), true, only_path)) return rule;
+        const auto above = std::string_view(name).substr(dot + 1);
+        if (const auto* rule = longest(table, above, true, only_path)) return rule;
+        named = named || is_named(table, above, true);
     }
-    return longest(table, "", false, only_path);
+    return named ? nullptr : longest(table, "", false, only_path);
 }
 
 }  // namespace fairlead::traffic

@@ -81,8 +81,8 @@ enum class Tls {
 
 // Which requests go to a pool. The longest path wins; a path matches itself and what lies below it ("/cart" does not
 // match "/carts"), or with `exact` itself alone, to the letter, and then wins over the same path that is not exact. An
-// exact host wins over a wildcard, and a wildcard over any host; where a host has no rule for the path, the next is
-// asked.
+// exact host wins over a wildcard; where a host has no rule for the path, the wildcard above it is asked. Rules for any
+// host are for those that no other rule names: whoever names a host is not surprised by rules of others.
 struct RuleKey {
     std::string host;       // lower case; without "*." of a wildcard; "": any host
     bool wildcard = false;  // one level: host "acme.test" covers "www.acme.test", not "acme.test" nor "a.b.acme.test"
@@ -100,6 +100,7 @@ struct Rule {
     Tls tls = Tls::none;
     std::string route_service{};  // URL that requests pass through first; only gorouter can
     std::string options{};        // JSON object for gorouter, as it was written; empty: none
+    bool implied = false;         // nobody wrote it down (a default backend): gives way to every rule that somebody did
     bool operator==(const Rule&) const = default;
 };
 

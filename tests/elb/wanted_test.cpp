@@ -62,6 +62,21 @@ TEST(ElbWanted, HostsAndPathsInTheirOrder) {
     EXPECT_EQ(wanted.groups.size(), 2U);
 }
 
+TEST(ElbWanted, AnyHostIsForThoseThatAreNotNamed) {
+    traffic::RoutingTable table;
+    add_rule(table, "any", "");
+    add_rule(table, "cart", "acme.test", "/cart");
+    add_rule(table, "web", "www.acme.test", "/x");
+    add_rule(table, "wild", "acme.test", "/y", true);
+    Terms terms;
+    std::vector<std::string> closing;
+    for (const auto& line : lines(wanted_of(table, terms))) {
+        if (line.ends_with("-> 404")) closing.push_back(line);
+    }
+    EXPECT_THAT(closing, testing::ElementsAre("80 acme.test  -> 404", "80 *.acme.test  -> 404"))
+        << "www.acme.test is asked of its wildcard first";
+}
+
 TEST(ElbWanted, AnyHostIsTheRest) {
     auto table = one_host();
     add_rule(table, "rest", "");

@@ -74,10 +74,10 @@ TEST(GceUrlMap, OfRules) {
           {key("www.a.test", "/x"), to("own")}},
          {R"(["*.a.test"] ["/x/y","/x/y/*"] -> deep)", R"(["*.a.test"] -> wild)",
           R"(["www.a.test"] ["/x","/x/*"] -> own)", R"(["www.a.test"] -> wild)", "-> 404"}},
-        {"any host is what all others fall back to",
+        {"any host is for those that are not named",
          {{key("", "/x"), to("any")}, {key("a.test", "/y"), to("a")}, {key("b.test", ""), to("b")}},
-         {R"(["*"] ["/x","/x/*"] -> any)", R"(["*"] -> 404)", R"(["a.test"] ["/x","/x/*"] -> any)",
-          R"(["a.test"] ["/y","/y/*"] -> a)", R"(["a.test"] -> 404)", R"(["b.test"] -> b)", "-> 404"}},
+         {R"(["*"] ["/x","/x/*"] -> any)", R"(["*"] -> 404)", R"(["a.test"] ["/y","/y/*"] -> a)",
+          R"(["a.test"] -> 404)", R"(["b.test"] -> b)", "-> 404"}},
     };
     for (const auto& row : rows) {
         auto expected = row.expected;

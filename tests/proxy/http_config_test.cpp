@@ -89,9 +89,9 @@ TEST(HttpConfig, LocationsOfOneHost) {
         {"NotWhatIsCovered",
          {{{"a.test", false, "/x"}, "p"}, {{"test", true, "/x/y"}, "w"}, {{"", false, "/x/z", true}, "n"}},
          "\"/\" -, = \"/x\" p, ^~ \"/x/\" p"},
-        {"AnyHostLast",
+        {"NothingOfAnyHost",
          {{{"a.test", false, "/x"}, "p"}, {{"test", true, "/y"}, "w"}, {{"", false, ""}, "n"}},
-         "\"/\" n, = \"/x\" p, ^~ \"/x/\" p, = \"/y\" w, ^~ \"/y/\" w"},
+         "\"/\" -, = \"/x\" p, ^~ \"/x/\" p, = \"/y\" w, ^~ \"/y/\" w"},
         {"EncodedPathsAreCompared", {{{"a.test", false, "/a%20b"}, "p"}}, "\"/\" -, = \"/a b\" p, ^~ \"/a b/\" p"},
         {"Quotes", {{{"a.test", false, "/a\"b\\c"}, "p"}}, R"("/" -, = "/a\"b\\c" p, ^~ "/a\"b\\c/" p)"},
     };

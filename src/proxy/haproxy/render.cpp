@@ -90,18 +90,20 @@ void lookup_lines(const std::filesystem::path& directory, Out out) {
                        file_name(MapFile::exact_paths));
     };
     constexpr std::string_view not_yet = " if !{ var(txn.r) -m found }";
+    constexpr std::string_view not_named = " if !{ var(txn.r) -m found } !{ var(txn.n) -m found }";
+    // Rules for any host are for those that have none of their own.
+    constexpr std::string_view note_named =
+        "    http-request set-var(txn.n) bool(true) if { var(txn.e) -m found }\n"
+        "    http-request unset-var(txn.e) if !{ var(txn.r) -m found }\n";
     fmt::format_to(out,
                    "    http-request deny deny_status 400 if {{ req.hdr(host) -m reg [^A-Za-z0-9._:\\[\\]-] }}\n"
                    "    http-request set-var(txn.h) req.hdr(host),field(1,:),rtrim(.),lower\n"
                    "    http-request set-var(txn.path) path\n");
     look_up(MapFile::hosts, MapFile::paths, "var(txn.h)", "var(txn.h)", "");
-    fmt::format_to(out,
-                   "    http-request unset-var(txn.e){0}\n"
-                   "    http-request set-var(txn.w) var(txn.h),field(2,.,0){0}\n",
-                   not_yet);
+    fmt::format_to(out, "{}    http-request set-var(txn.w) var(txn.h),field(2,.,0){}\n", note_named, not_yet);
     look_up(MapFile::wildcards, MapFile::wildcard_paths, "var(txn.w)", "str(*.),concat(,txn.w)", not_yet);
-    fmt::format_to(out, "    http-request unset-var(txn.e){}\n", not_yet);
-    look_up(MapFile::hosts, MapFile::paths, "str(*)", "str(*)", not_yet);
+    fmt::format_to(out, "{}", note_named);
+    look_up(MapFile::hosts, MapFile::paths, "str(*)", "str(*)", not_named);
     fmt::format_to(
         out,
         "    http-request deny deny_status 404 if !{{ var(txn.r) -m found }}\n"

@@ -21,7 +21,7 @@ namespace fairlead::proxy::haproxy {
 namespace {
 
 // Of what the files look up and how; another one is a reload, once, of a proxy that a former version left.
-constexpr std::string_view layout = "exact-paths";
+constexpr std::string_view layout = "named-hosts";
 
 std::string digest_of(const Settings& settings) {
     auto text = fmt::format("{}|{}|{}|{}|{}|{}|{}|{}|{}|{}|{}|{}", layout, fmt::join(settings.http_listen, ","),

@@ -12,6 +12,7 @@
 #include "proxy/haproxy/pem.h"
 #include "proxy/members.h"
 #include "proxy/names.h"
+#include "proxy/problems.h"
 
 namespace fairlead::proxy::nginx {
 
@@ -90,17 +91,18 @@ public:
         for (const auto& group : groups_) {
             if (!group.first.empty()) server_pair(group);
         }
+        config_.problems = problems_.texts();
         return std::move(config_);
     }
 
 private:
-    void problem(const std::string& owner, std::string text) { config_.problems.try_emplace(owner, std::move(text)); }
+    void problem(const std::string& owner, std::string text) { problems_.add(owner, std::move(text)); }
 
     void read_rules(const std::set<std::string>& without) {
         for (const auto& [key, rule] : table_.rules) {
             if (without.contains(rule.owner)) continue;
             if (const auto checked = haproxy::check(key); !checked) {
-                problem(rule.owner, checked.error().text());
+                problem(rule.owner, haproxy::problem_text(key, checked.error()));
                 continue;
             }
             if (rule.tls == traffic::Tls::passthrough) {
@@ -159,7 +161,7 @@ private:
         if (!group.first.empty()) add(group);
         const auto dot = group.first.find('.');
         if (!group.second && dot != std::string::npos) add({group.first.substr(dot + 1), true});
-        add({"", false});
+        if (found.empty()) add({"", false});  // for hosts that have none of their own
         return found;
     }
 
@@ -439,6 +441,7 @@ private:
     const std::string directory_;
     const traffic::RoutingTable& table_;
     HttpConfig config_;
+    Problems problems_;
     std::map<Group, Layer> layers_;
     std::set<Group> groups_;                     // that have rules or a certificate
     std::map<Group, std::string> certificates_;  // their files

@@ -1,10 +1,10 @@
-#include "router/union.h"
+#include "traffic/union.h"
 
 #include <fmt/core.h>
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
-namespace fairlead::router {
+namespace fairlead::traffic {
 namespace {
 
 traffic::RoutingTable table_of(const std::string& owner, const std::vector<std::string>& hosts) {
@@ -62,9 +62,53 @@ TEST(Union, WhoLosesToWhomIsKnown) {
     EXPECT_TRUE(all.lost().empty());
 }
 
+RoutingTable one_rule(const std::string& owner, const RuleKey& key, Plain plain = Plain::serve, Tls tls = Tls::none) {
+    RoutingTable table;
+    table.rules[key] = {.pool = owner, .owner = owner, .plain = plain, .tls = tls};
+    return table;
+}
+
+TEST(Union, WhatIsImpliedGivesWayAndIsNotMissed) {
+    Union all;
+    const RuleKey root{"shop.test", false, ""};
+    auto implied = one_rule("old", root);
+    implied.rules.at(root).implied = true;
+    (void)all.set("old", {"1", ""}, implied);
+    EXPECT_EQ(all.whole().rules.at(root).owner, "old");
+    (void)all.set("young", {"2", ""}, one_rule("young", root));
+    EXPECT_EQ(all.whole().rules.at(root).owner, "young");
+    EXPECT_TRUE(all.lost().empty());
+    (void)all.set("old", {"1", ""}, one_rule("old", root));
+    EXPECT_EQ(all.whole().rules.at(root).owner, "old") << "now somebody wrote it down";
+    EXPECT_TRUE(all.lost().contains("young"));
+}
+
+TEST(Union, AHostIsTakenInInOneWay) {
+    Union all(Ends::by_host);
+    const RuleKey plain{"shop.test", false, "/plain"}, safe{"shop.test", false, "/safe"}, other{"x.test", false, ""};
+    (void)all.set("plain", {"1", ""}, one_rule("plain", plain));
+    (void)all.set("other", {"1", ""}, one_rule("other", other));
+    auto change = all.set("safe", {"2", ""}, one_rule("safe", safe, Plain::redirect, Tls::terminate));
+    ASSERT_TRUE(change.rules.contains(plain)) << "of another, on the same host";
+    EXPECT_EQ(change.rules.at(plain)->tls, Tls::terminate);
+    EXPECT_EQ(change.rules.at(plain)->plain, Plain::redirect);
+    EXPECT_FALSE(change.rules.contains(other));
+    // Of several with TLS the oldest decides, and one without a certificate only where none has any.
+    (void)all.set("older", {"0", ""}, one_rule("older", {"shop.test", false, "/o"}, Plain::refuse, Tls::none));
+    EXPECT_EQ(all.whole().rules.at(plain).plain, Plain::redirect);
+    (void)all.set("oldest", {"0", ""}, one_rule("oldest", {"shop.test", false, "/s"}, Plain::serve, Tls::terminate));
+    EXPECT_EQ(all.whole().rules.at(safe).plain, Plain::serve);
+    (void)all.set("oldest", {}, {});
+    (void)all.set("safe", {}, {});
+    EXPECT_EQ(all.whole().rules.at(plain).plain, Plain::refuse);
+    change = all.set("older", {}, {});
+    EXPECT_EQ(change.rules.at(plain)->plain, Plain::serve);
+}
+
 // Whatever happens in whatever order: the changes add up to the whole, and the whole depends only on who is there.
 RC_GTEST_PROP(Union, ChangesAddUp, ()) {
-    Union all;
+    const auto ends = *rc::gen::element(Ends::by_rule, Ends::by_host);
+    Union all(ends);
     traffic::RoutingTable followed;
     std::map<std::string, std::pair<Rank, traffic::RoutingTable>> present;
     const auto steps = *rc::gen::container<std::vector<std::tuple<int, int>>>(
@@ -76,7 +120,12 @@ RC_GTEST_PROP(Union, ChangesAddUp, ()) {
             if ((what >> bit & 1) != 0) hosts.push_back(fmt::format("h{}.test", bit));
         }
         const Rank rank{fmt::format("{}", (who * 7) % 5), owner};
-        const auto table = hosts.empty() ? traffic::RoutingTable{} : table_of(owner, hosts);
+        auto table = hosts.empty() ? traffic::RoutingTable{} : table_of(owner, hosts);
+        for (auto& [key, rule] : table.rules) {
+            if (who == 2) rule.tls = Tls::terminate;
+            if (who == 3) rule.plain = Plain::refuse;
+            rule.implied = who == 4;
+        }
         traffic::apply(followed, all.set(owner, rank, table));
         if (hosts.empty()) {
             present.erase(owner);
@@ -85,7 +134,7 @@ RC_GTEST_PROP(Union, ChangesAddUp, ()) {
         }
     }
     RC_ASSERT(followed == all.whole());
-    Union again;
+    Union again(ends);
     for (const auto& [owner, held] : present) (void)again.set(owner, held.first, held.second);
     RC_ASSERT(again.whole() == followed);
     RC_ASSERT(again.lost() == all.lost());
@@ -98,4 +147,4 @@ RC_GTEST_PROP(Union, ChangesAddUp, ()) {
 }
 
 }  // namespace
-}  // namespace fairlead::router
+}  // namespace fairlead::traffic
