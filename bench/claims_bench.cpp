@@ -71,7 +71,7 @@ public:
         });
         manager_.add("balancer-lifecycle", [this](control::Context& context) {
             controller::BalancerLifecycleOptions options;
-            options.part = [](const resource::Ingress&, const route::World&) { return route::Part{}; };
+            options.table = [](const auto&, const route::World&) { return route::Whole{}; };
             return std::make_unique<controller::BalancerLifecycle>(context, works_, board_, std::move(options));
         });
         auto cursor = store_->watch(claim_kind_.table(), store_->revision());

@@ -75,7 +75,7 @@ controller::ClaimBinderOptions CloudRole::binder_options() const {
 controller::BalancerLifecycleOptions CloudRole::lifecycle_options() const {
     controller::BalancerLifecycleOptions options;
     options.providers = settings_.providers;
-    options.part = ingress::part_of;
+    options.table = ingress::whole_of;
     return options;
 }
 

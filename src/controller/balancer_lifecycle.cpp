@@ -79,7 +79,7 @@ BalancerLifecycle::BalancerLifecycle(control::Context& context, balancer::Works&
           if (auto mark = balancer::mark_of(each); mark != each.metadata.uid) uids.push_back(std::move(mark));
           return uids;
       })),
-      tables_(context, options_.part, ingresses_on_) {
+      tables_(context, options_.table, ingresses_on_) {
     watch_all();
     context_.add_source([this] {
         for (const auto& key : works_.take_news()) context_.enqueue(key.empty() || key[0] == '@' ? stray_key : key);

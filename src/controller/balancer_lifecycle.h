@@ -31,7 +31,7 @@ namespace fairlead::controller {
 struct BalancerLifecycleOptions {
     // Of the configuration: LoadBalancers name one, or have the only one of their type.
     std::vector<balancer::ProviderSettings> providers;
-    IngressPart part;                                                  // src/ingress
+    IngressTable table;                                                // src/ingress
     std::chrono::nanoseconds forget_after = std::chrono::minutes(10);  // instances that do not report
 };
 

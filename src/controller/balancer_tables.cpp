@@ -2,41 +2,19 @@
 
 #include <fmt/core.h>
 
-#include <algorithm>
-
 namespace fairlead::controller {
 
 namespace {
 
 constexpr std::chrono::milliseconds gather_wait{200};  // endpoints change many at a time
 
-// Puts one part into the table. What an older Ingress has already stays its own.
-void add_part(const std::string& key, traffic::RoutingTable part, traffic::RoutingTable& table,
-              std::map<std::string, route::Problem>& problems) {
-    for (auto& [rule, target] : part.rules) {
-        if (!table.rules.try_emplace(rule, std::move(target)).second) {
-            problems.try_emplace(
-                key, route::Problem{"RuleTaken", fmt::format("an older Ingress has {}{}{}", rule.wildcard ? "*." : "",
-                                                             rule.host, rule.path)});
-        }
-    }
-    for (auto& [port, target] : part.ports) {
-        if (!table.ports.try_emplace(port, std::move(target)).second) {
-            problems.try_emplace(key, route::Problem{"RuleTaken", fmt::format("an older Ingress has {} port {}",
-                                                                              name_of(port.transport), port.port)});
-        }
-    }
-    table.pools.merge(part.pools);
-    table.certificates.merge(part.certificates);
-}
-
 }  // namespace
 
 std::string ingress_owner(std::string_view key) { return fmt::format("ingress/{}", key); }
 
-BalancerTables::BalancerTables(control::Context& context, IngressPart part, const control::Index& ingresses_of)
+BalancerTables::BalancerTables(control::Context& context, IngressTable make, const control::Index& ingresses_of)
     : context_(context),
-      part_(std::move(part)),
+      make_(std::move(make)),
       ingresses_of_(ingresses_of),
       ingresses_(context.view<resource::Ingress>(resource::ingress_kind())),
       services_(context.view<resource::Service>(resource::service_kind())),
@@ -85,39 +63,27 @@ route::World BalancerTables::world() const {
 }
 
 void BalancerTables::build(const std::string& balancer, Kept& kept) {
-    std::vector<std::pair<std::string, const resource::Ingress*>> all;
-    for (const auto& key : ingresses_of_.find(balancer)) all.emplace_back(key, ingresses_.get(key));
-    std::sort(all.begin(), all.end(), [](const auto& a, const auto& b) {
-        const auto& x = a.second->metadata.creation_timestamp;
-        const auto& y = b.second->metadata.creation_timestamp;
-        return x != y ? x < y : a.first < b.first;
-    });
-    traffic::RoutingTable table;
-    std::map<std::string, traffic::RoutingTable> parts;
-    std::map<std::string, route::Problem> problems;
+    std::vector<const resource::Ingress*> all;
     kept.namespaces.clear();
-    const auto around = world();
-    for (const auto& [key, ingress] : all) {
-        kept.namespaces.insert(ingress->metadata.namespace_);
-        auto part = part_ ? part_(*ingress, around) : route::Part{};
-        if (!part.problems.empty()) problems.try_emplace(key, part.problems.front());
-        add_part(key, part.table, table, problems);
-        parts.emplace(key, std::move(part.table));
+    for (const auto& key : ingresses_of_.find(balancer)) {
+        all.push_back(ingresses_.get(key));
+        kept.namespaces.insert(all.back()->metadata.namespace_);
     }
-    if (!(table == *kept.table.table)) {
+    auto made = make_ ? make_(all, world()) : route::Whole{};
+    if (!(made.table == *kept.table.table)) {
         ++kept.table.version;
-        kept.table.table = std::make_shared<const traffic::RoutingTable>(std::move(table));
+        kept.table.table = std::make_shared<const traffic::RoutingTable>(std::move(made.table));
     }
     std::map<std::string, std::uint64_t> versions;
-    for (const auto& [key, part] : parts) {
+    for (const auto& [key, part] : made.parts) {
         const auto before = kept.parts.find(key);
         const auto known = kept.table.parts.find(key);
         const bool same = before != kept.parts.end() && before->second == part && known != kept.table.parts.end();
         versions.emplace(key, same ? known->second : kept.table.version);
     }
     kept.table.parts = std::move(versions);
-    kept.table.problems = std::move(problems);
-    kept.parts = std::move(parts);
+    kept.table.problems = std::move(made.problems);
+    kept.parts = std::move(made.parts);
 }
 
 }  // namespace fairlead::controller

@@ -8,6 +8,7 @@
 #include <memory>
 #include <set>
 #include <string>
+#include <vector>
 
 #include "control/context.h"
 #include "resource/kinds/endpoints.h"
@@ -19,8 +20,9 @@
 
 namespace fairlead::controller {
 
-// What one Ingress asks of its balancer; its rules have the owner "ingress/NAMESPACE/NAME". Pure.
-using IngressPart = std::function<route::Part(const resource::Ingress& ingress, const route::World& world)>;
+// What Ingresses ask of their balancer; the rules of each have the owner "ingress/NAMESPACE/NAME". Pure.
+using IngressTable =
+    std::function<route::Whole(const std::vector<const resource::Ingress*>& ingresses, const route::World& world)>;
 
 // "ingress/shop/web"
 std::string ingress_owner(std::string_view key);
@@ -35,7 +37,7 @@ public:
     };
 
     // `ingresses_of` finds the Ingresses of a balancer. Changes enqueue the name of the balancer.
-    BalancerTables(control::Context& context, IngressPart part, const control::Index& ingresses_of);
+    BalancerTables(control::Context& context, IngressTable make, const control::Index& ingresses_of);
 
     // As it should be now.
     const Table& table(const std::string& balancer);
@@ -56,7 +58,7 @@ private:
     [[nodiscard]] route::World world() const;
 
     control::Context& context_;
-    IngressPart part_;
+    IngressTable make_;
     const control::Index& ingresses_of_;
     control::View<resource::Ingress>& ingresses_;
     control::View<resource::Service>& services_;

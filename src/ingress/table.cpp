@@ -7,6 +7,7 @@
 #include <set>
 
 #include "base/text.h"
+#include "ingress/hosts.h"
 #include "ingress/settings.h"
 #include "route/pool.h"
 
@@ -81,6 +82,7 @@ public:
             part_.table.rules.try_emplace({"", false, ""}, traffic::Rule{.pool = default_pool_, .owner = owner_});
         }
         for (const auto& tls : spec.tls) add_tls_hosts(tls);
+        add_default_to_hosts();
         end_tls();
         return std::move(part_);
     }
@@ -180,17 +182,28 @@ private:
         }
         for (const auto& text : tls.hosts) {
             const auto host = host_of(text);
-            if (named.contains(host)) {
-                // What none of its paths matches goes to the default backend, over TLS too.
-                if (!default_pool_.empty()) {
-                    part_.table.rules.try_emplace({host.name, host.wildcard, ""},
-                                                  traffic::Rule{.pool = default_pool_, .owner = owner_});
-                }
-                continue;
-            }
+            if (named.contains(host)) continue;
             for (const auto& [key, rule] : any) {
                 part_.table.rules.try_emplace({host.name, host.wildcard, key.path, key.exact}, rule);
             }
+        }
+    }
+
+    // What none of the paths of its hosts matches goes to the default backend, unless another Ingress has them. A host
+    // below a wildcard of the same Ingress is asked there first.
+    void add_default_to_hosts() {
+        if (default_pool_.empty()) return;
+        std::set<Host> named;
+        for (const auto& [key, rule] : part_.table.rules) {
+            if (!key.host.empty()) named.insert({key.host, key.wildcard});
+        }
+        for (const auto& host : named) {
+            const bool below = std::any_of(named.begin(), named.end(), [&](const Host& other) {
+                return other.wildcard && !host.wildcard && covers(other, host);
+            });
+            if (below) continue;
+            part_.table.rules.try_emplace({host.name, host.wildcard, ""},
+                                          traffic::Rule{.pool = default_pool_, .owner = owner_, .implied = true});
         }
     }
 
@@ -270,6 +283,10 @@ std::string_view namespace_of(std::string_view owner) {
     return owner.substr(0, owner.find('/'));
 }
 
+std::string key_of(const resource::Ingress& ingress) {
+    return fmt::format("{}/{}", ingress.metadata.namespace_, ingress.metadata.name);
+}
+
 }  // namespace
 
 route::Part part_of(const resource::Ingress& ingress, const route::World& world) {
@@ -313,11 +330,37 @@ std::vector<std::string> secrets_of(const resource::Ingress& ingress) {
     return {keys.begin(), keys.end()};
 }
 
+route::Whole whole_of(const std::vector<const resource::Ingress*>& ingresses, const route::World& world) {
+    route::Whole whole;
+    Hosts hosts;
+    traffic::Union table(traffic::Ends::by_host);
+    for (const auto* each : ingresses) (void)hosts.set(key_of(*each), each);
+    for (const auto* each : ingresses) {
+        auto part = part_of(*each, world);
+        hosts.keep_own(*each, part);
+        const auto key = key_of(*each);
+        if (!part.problems.empty()) whole.problems.emplace(key, std::move(part.problems.front()));
+        (void)table.set(owner_of(*each), rank_of(*each), part.table);
+        whole.parts.emplace(key, std::move(part.table));
+    }
+    for (const auto& [owner, rules] : table.lost()) {
+        const auto& [rule, winner] = *rules.begin();
+        whole.problems.try_emplace(owner.substr(owner_prefix.size()), taken(rule, winner, owner));
+    }
+    whole.table = table.whole();
+    return whole;
+}
+
+traffic::Rank rank_of(const resource::Ingress& ingress) {
+    return {ingress.metadata.creation_timestamp, key_of(ingress)};
+}
+
 route::Problem taken(const traffic::RuleKey& rule, std::string_view winner, std::string_view loser) {
     const bool same = namespace_of(winner) == namespace_of(loser);
     const auto who = same ? fmt::format("the older Ingress {}", winner.substr(owner_prefix.size()))
                           : std::string("an older Ingress of another namespace");
-    return {"RuleTaken", fmt::format("{} on this balancer is served for {}", rule_text(rule), who)};
+    return {"RuleTaken",
+            fmt::format("{}{} on this balancer is served for {}", rule_text(rule), rule.path.empty() ? "/" : "", who)};
 }
 
 }  // namespace fairlead::ingress

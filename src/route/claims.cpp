@@ -298,6 +298,7 @@ std::vector<ClaimBook::Verdict> ClaimBook::verdicts(const std::string& subject) 
     for (const auto& each : decided) {
         auto& verdict = verdicts.emplace_back();
         verdict.claim = each.claim;
+        verdict.rival = each.rival;
         if (each.rival != nullptr) verdict.refusal = refuse(*each.claim, *each.rival);
     }
     return verdicts;

@@ -76,6 +76,7 @@ public:
 
     struct Verdict {
         const Claim* claim = nullptr;    // until the next set()
+        const Claim* rival = nullptr;    // likewise; who has it, if this one is refused
         std::optional<Refusal> refusal;  // none: admitted
     };
     // The oldest first.

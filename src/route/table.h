@@ -67,6 +67,12 @@ struct Part {
     std::vector<Problem> problems;
     Check check;
 };
+// What several objects ask for together.
+struct Whole {
+    traffic::RoutingTable table;
+    std::map<std::string, traffic::RoutingTable> parts;  // by "namespace/name": what is its own
+    std::map<std::string, Problem> problems;             // likewise; the first of each
+};
 Part part_of(const resource::Route& route, std::string_view router, const World& world);
 
 // Where in the table of the router the Route's rules are now, as far as the Route itself says so: part_of() leaves them

@@ -56,6 +56,7 @@ IngressSource::IngressSource(std::string balancer, const Feed& feed)
           ingresses_, read_ingress,
           [this](const std::string& key, const auto* before, const auto* after) {
               index(key, names_of(before), names_of(after));
+              for (const auto& other : hosts_.set(key, after)) touch(other);
           },
           feed.log, "our own", max_objects),
       own_ingresses_(balancer_, ingress_shelf_) {
@@ -80,11 +81,12 @@ std::optional<Source::Made> IngressSource::make(const std::string& key, const St
     }
     auto part = ingress::part_of(*ingress, world(key, state, now));
     ingress::without_ports(part);
+    hosts_.keep_own(*ingress, part);
     // The agent of a balancer that gets another type is made anew.
     const auto* served = balancer();
     const auto own = served != nullptr ? served->spec.bare_metal_load_balancer : std::nullopt;
     if (own && own->type == "Nginx") ingress::within_nginx(*ingress, part);
-    return Made{.part = std::move(part), .rank = {ingress->metadata.creation_timestamp, ingress->metadata.uid}};
+    return Made{.part = std::move(part), .rank = ingress::rank_of(*ingress)};
 }
 
 std::optional<route::Problem> IngressSource::lost(const traffic::RuleKey& rule, const std::string& winner,

@@ -10,6 +10,7 @@
 #include <set>
 #include <string>
 
+#include "ingress/hosts.h"
 #include "resource/kinds/ingress.h"
 #include "resource/kinds/load_balancer.h"
 #include "router/source.h"
@@ -49,6 +50,7 @@ private:
     const std::string balancer_;
     std::map<std::string, resource::Ingress> ingresses_;
     std::map<std::string, resource::LoadBalancer> balancers_;
+    ingress::Hosts hosts_;  // of its Ingresses
     cluster::Shelf<resource::LoadBalancer> balancer_shelf_;
     cluster::Shelf<resource::Ingress> ingress_shelf_;
     OwnIngresses own_ingresses_;

@@ -77,11 +77,16 @@ public:
         manager->add("balancer-lifecycle", [this](auto& context) {
             BalancerLifecycleOptions options;
             options.providers = providers_;
-            options.part = [](const resource::Ingress& ingress, const route::World&) {
-                route::Part part;
-                const auto owner = ingress_owner(ingress.metadata.namespace_ + "/" + ingress.metadata.name);
-                for (const auto& rule : ingress.spec.rules) part.table.rules[{rule.host, false, ""}] = {owner, owner};
-                return part;
+            options.table = [](const std::vector<const resource::Ingress*>& ingresses, const route::World&) {
+                route::Whole whole;
+                for (const auto* ingress : ingresses) {
+                    const auto key = ingress->metadata.namespace_ + "/" + ingress->metadata.name;
+                    const auto owner = ingress_owner(key);
+                    auto& part = whole.parts[key];
+                    for (const auto& rule : ingress->spec.rules) part.rules[{rule.host, false, ""}] = {owner, owner};
+                    whole.table.rules.insert(part.rules.begin(), part.rules.end());
+                }
+                return whole;
             };
             return std::make_unique<BalancerLifecycle>(context, *works, *board, std::move(options));
         });

@@ -122,6 +122,11 @@ TEST(IngressPart, RulesByHostAndPath) {
         {"HostWithoutPathsGoesToTheDefault",
          "defaultBackend: {service: {name: named, port: {name: http}}}, rules: [{host: a.test}]",
          "* named:http, a.test named:http"},
+        {"TheDefaultIsForOtherPathsOfItsHosts",
+         "defaultBackend: {service: {name: named, port: {name: http}}}, rules: [" +
+             rule("a.test", path("/x", "Prefix")) + ", " + rule("*.b.test", path("/x", "Prefix")) + ", " +
+             rule("w.b.test", path("/y", "Prefix")) + "]",
+         "* named:http, a.test named:http, a.test/x web:80, *.b.test named:http, *.b.test/x web:80, w.b.test/y web:80"},
         {"ARuleForAllComesBeforeTheDefault",
          "defaultBackend: {service: {name: named, port: {name: http}}}, rules: [" + rule("", path("/", "Prefix")) + "]",
          "* web:80"},
@@ -322,6 +327,8 @@ TEST(IngressNames, WhoHasARuleIsNamedOnlyInTheSameNamespace) {
               "a.test/x on this balancer is served for the older Ingress shop/old");
     EXPECT_EQ(taken(key, "ingress/secret/old", "ingress/shop/new").message,
               "a.test/x on this balancer is served for an older Ingress of another namespace");
+    EXPECT_EQ(taken({"a.test", false, ""}, "ingress/shop/old", "ingress/shop/new").message,
+              "a.test/ on this balancer is served for the older Ingress shop/old");
 }
 
 TEST(IngressTable, APortLeadsToTheDefaultBackend) {

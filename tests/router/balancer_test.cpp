@@ -202,18 +202,42 @@ TEST_F(BalancerTest, OfTwoWithTheSameRuleTheOlderHasItAndTheOtherIsTold) {
     put_ingress("shop", "later", "shop.test", "/x", "front", "2026-02-02");
     start_balancer();
     pass(200ms);
-    EXPECT_EQ(told(), "shop/late RuleTaken: shop.test on this balancer is served for the older Ingress shop/web");
+    EXPECT_EQ(told(), "shop/late RuleTaken: shop.test/ on this balancer is served for the older Ingress shop/web");
     EXPECT_EQ(driver.table.rules.at({"shop.test", false, ""}).owner, "ingress/shop/web");
     api.remove(ingresses, "shop/web");
     pass(200ms);
     EXPECT_EQ(told(), "") << "now it has it";
     EXPECT_EQ(driver.table.rules.at({"shop.test", false, ""}).owner, "ingress/shop/late");
-    // One that is older still, of another namespace: which one is not said.
+}
+
+TEST_F(BalancerTest, AHostIsOfTheOldestNamespaceThatNamesIt) {
+    put_ingress("other", "take", "shop.test", "/cart", "front", "2026-02-01");
+    start_balancer();
+    pass(200ms);
+    EXPECT_THAT(told(), HasSubstr("other/take"));
+    EXPECT_THAT(told(),
+                HasSubstr("shop.test on this balancer is of namespace shop: its older Ingress shop/web has it"));
+    EXPECT_EQ(driver.table.rules.size(), 1U);
+    // One that is older still takes it from all of them.
     put_ingress("other", "old", "shop.test", "/", "front", "2025-01-01");
     pass(200ms);
-    EXPECT_THAT(told(), HasSubstr("other/old NoService"));
-    EXPECT_THAT(told(), HasSubstr("shop/late RuleTaken: shop.test on this balancer is served for an older Ingress of "
-                                  "another namespace"));
+    EXPECT_THAT(told(), HasSubstr("shop/web HostAlreadyClaimed: shop.test on this balancer is of namespace other: its "
+                                  "older Ingress other/old has it"));
+    EXPECT_EQ(driver.table.rules.at({"shop.test", false, ""}).owner, "ingress/other/old");
+    EXPECT_EQ(driver.table.rules.at({"shop.test", false, "/cart"}).owner, "ingress/other/take");
+    api.remove(ingresses, "other/old");
+    pass(200ms);
+    EXPECT_EQ(driver.table.rules.size(), 1U);
+    EXPECT_EQ(driver.table.rules.at({"shop.test", false, ""}).owner, "ingress/shop/web");
+}
+
+TEST_F(BalancerTest, AHostIsTakenInInOneWay) {
+    put_ingress("shop", "safe", "shop.test", "/safe", "front", "2026-02-01", "tls: [{hosts: [shop.test]}]");
+    start_balancer();
+    EXPECT_EQ(driver.table.rules.at({"shop.test", false, ""}).plain, traffic::Plain::redirect);
+    api.remove(ingresses, "shop/safe");
+    settle();
+    EXPECT_EQ(driver.table.rules.at({"shop.test", false, ""}).plain, traffic::Plain::serve);
 }
 
 TEST_F(BalancerTest, SecretsOfSeveralHostsAndOneThatIsMissing) {

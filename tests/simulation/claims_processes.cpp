@@ -5,6 +5,7 @@
 #include "controller/balancer_lifecycle.h"
 #include "controller/claim_binder.h"
 #include "controller/ingress_binding.h"
+#include "traffic/union.h"
 
 namespace fairlead::simulation {
 
@@ -124,18 +125,25 @@ balancer::Works::ByName providers(SimCloud& cloud, const Clock& clock, Dice& dic
     return list;
 }
 
-route::Part part_of(const resource::Ingress& ingress, const route::World&) {
-    route::Part part;
-    const auto owner =
-        controller::ingress_owner(fmt::format("{}/{}", ingress.metadata.namespace_, ingress.metadata.name));
-    for (const auto& rule : ingress.spec.rules) {
-        traffic::RuleKey key;
-        key.host = rule.host;
-        traffic::Rule target;
-        target.pool = target.owner = owner;
-        part.table.rules.emplace(std::move(key), std::move(target));
+// Their rules alone: the oldest has each.
+route::Whole whole_of(const std::vector<const resource::Ingress*>& ingresses, const route::World&) {
+    route::Whole whole;
+    traffic::Union all;
+    for (const auto* ingress : ingresses) {
+        const auto& metadata = ingress->metadata;
+        const auto key = fmt::format("{}/{}", metadata.namespace_, metadata.name);
+        const auto owner = controller::ingress_owner(key);
+        auto& part = whole.parts[key];
+        for (const auto& rule : ingress->spec.rules) {
+            part.rules.emplace(traffic::RuleKey{rule.host, false, ""}, traffic::Rule{.pool = owner, .owner = owner});
+        }
+        (void)all.set(owner, {metadata.creation_timestamp, key}, part);
     }
-    return part;
+    for (const auto& [owner, rules] : all.lost()) {
+        whole.problems.emplace(owner.substr(owner.find('/') + 1), route::Problem{"RuleTaken", "an older one has it"});
+    }
+    whole.table = all.whole();
+    return whole;
 }
 
 }  // namespace
@@ -157,7 +165,7 @@ ClaimsProcess::ClaimsProcess(ClaimsSurroundings& around, ClusterApi& api, SimClo
     manager_.add("balancer-lifecycle", [this](control::Context& context) {
         controller::BalancerLifecycleOptions options;
         options.providers = {provider()};
-        options.part = part_of;
+        options.table = whole_of;
         return std::make_unique<controller::BalancerLifecycle>(context, works_, board_, std::move(options));
     });
     manager_.on_wake([this] { woken_ = true; });
