@@ -283,6 +283,13 @@ std::string_view namespace_of(std::string_view owner) {
     return owner.substr(0, owner.find('/'));
 }
 
+route::Problem taken(const std::string& what, std::string_view winner, std::string_view loser) {
+    const bool same = namespace_of(winner) == namespace_of(loser);
+    const auto who = same ? fmt::format("the older Ingress {}", winner.substr(owner_prefix.size()))
+                          : std::string("an older Ingress of another namespace");
+    return {"RuleTaken", fmt::format("{} on this balancer is served for {}", what, who)};
+}
+
 std::string key_of(const resource::Ingress& ingress) {
     return fmt::format("{}/{}", ingress.metadata.namespace_, ingress.metadata.name);
 }
@@ -348,6 +355,15 @@ route::Whole whole_of(const std::vector<const resource::Ingress*>& ingresses, co
         whole.problems.try_emplace(owner.substr(owner_prefix.size()), taken(rule, winner, owner));
     }
     whole.table = table.whole();
+    for (const auto& [key, part] : whole.parts) {
+        const auto owner = fmt::format("{}{}", owner_prefix, key);
+        for (const auto& [port, rule] : part.ports) {
+            const auto& winner = whole.table.ports.at(port).owner;
+            if (winner == owner) continue;
+            const auto what = fmt::format("{} port {}", name_of(port.transport), port.port);
+            whole.problems.try_emplace(key, taken(what, winner, owner));
+        }
+    }
     return whole;
 }
 
@@ -356,11 +372,7 @@ traffic::Rank rank_of(const resource::Ingress& ingress) {
 }
 
 route::Problem taken(const traffic::RuleKey& rule, std::string_view winner, std::string_view loser) {
-    const bool same = namespace_of(winner) == namespace_of(loser);
-    const auto who = same ? fmt::format("the older Ingress {}", winner.substr(owner_prefix.size()))
-                          : std::string("an older Ingress of another namespace");
-    return {"RuleTaken",
-            fmt::format("{}{} on this balancer is served for {}", rule_text(rule), rule.path.empty() ? "/" : "", who)};
+    return taken(rule_text(rule) + (rule.path.empty() ? "/" : ""), winner, loser);
 }
 
 }  // namespace fairlead::ingress

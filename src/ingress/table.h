@@ -3,8 +3,7 @@
 //
 // Paths: Exact is to the letter; Prefix and ImplementationSpecific match by elements ("/cart" not "/carts"). A host
 // without paths, what no path of a host matches, and hosts that nobody names go to the default backend. Where a host
-// has TLS, requests
-// without it are redirected, unless the annotation fairlead.dev/insecure-policy is Allow or None.
+// has TLS, requests without it are redirected, unless the annotation fairlead.dev/insecure-policy is Allow or None.
 #pragma once
 
 #include <string>

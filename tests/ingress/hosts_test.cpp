@@ -143,6 +143,21 @@ TEST(Hosts, ADefaultBackendIsForItsOwnHostsAndForThoseOfNobody) {
     EXPECT_EQ(owner("nobody.test", "/"), "blog/any");
 }
 
+TEST(Hosts, ADefaultBackendBehindAPortAsksForNoHost) {
+    const auto behind = [](const std::string& key, const std::string& created, const char* port) {
+        auto made = make(key, created, "default");
+        made.metadata.annotations["fairlead.dev/tcp-port"] = port;
+        return made;
+    };
+    const auto made = whole({behind("shop/one", "1", "5432"), behind("blog/two", "2", "5433")});
+    EXPECT_THAT(rules(made), IsEmpty());
+    EXPECT_THAT(made.table.ports, testing::SizeIs(2));
+    EXPECT_THAT(problems(made), IsEmpty());
+    EXPECT_THAT(
+        problems(whole({behind("shop/one", "1", "5432"), behind("shop/mine", "2", "5432")})),
+        ElementsAre("shop/mine RuleTaken: tcp port 5432 on this balancer is served for the older Ingress shop/one"));
+}
+
 TEST(Hosts, AHostHasTlsOnAllPathsOrOnNone) {
     const auto made =
         whole({make("shop/plain", "1", "shop.test/a other.test/"), make("shop/safe", "2", "shop.test/b", "shop.test")});
