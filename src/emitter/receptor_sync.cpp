@@ -18,10 +18,10 @@ struct Part {
     ReceptorPart part;
     std::string_view path;
 };
-constexpr std::array<Part, ReceptorPass::part_count> parts = {{{ReceptorPart::desired, "/v1/desired_lrps"},
-                                                               {ReceptorPart::actual, "/v1/actual_lrps"},
+// A Receptor that has no such view sends whole records, in the same form, and of an index one of two.
+constexpr std::array<Part, ReceptorPass::part_count> parts = {{{ReceptorPart::desired, "/v1/desired_lrps?view=routing"},
+                                                               {ReceptorPart::actual, "/v1/actual_lrps?view=routing"},
                                                                {ReceptorPart::domains, "/v1/domains"}}};
-// A Receptor that has no such view sends whole records, in the same form.
 constexpr std::string_view stream_path = "/v1/events?view=routing";
 // A stream that lasted this long works: what ends it then is not the same fault again.
 constexpr std::chrono::seconds proven{5};

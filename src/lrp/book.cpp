@@ -387,6 +387,8 @@ void Book::Impl::take(Snapshot rest) {
         const auto id = find(desired != nullptr ? desired->key : std::get<Actual>(event.what).process);
         if (id != no_id) missing.push_back(id);
     }
+    std::sort(missing.begin(), missing.end());
+    missing.erase(std::unique(missing.begin(), missing.end()), missing.end());
     for (const auto id : missing) {
         const auto& process = processes[id];
         instances.sweep(id, round);

@@ -8,7 +8,8 @@
 // nearly all, is done with at once and changes nothing; the rest waits for the end. What becomes of it is the same.
 //
 // Nothing live goes: names of a process that is missing from a snapshot stay while its domain is not fresh, an instance
-// and its evacuating twin count as one, and indices from the desired count on are left out.
+// and its evacuating twin count as one, one that is evacuated counts beside the one that takes over until its record
+// goes, and indices from the desired count on are left out.
 #pragma once
 
 #include <map>
@@ -75,11 +76,12 @@ public:
     [[nodiscard]] bool knows(const ProcessKey& process) const;
     // Made anew from a smaller form at each call. Nothing if it is not known.
     [[nodiscard]] std::optional<Desired> desired(const ProcessKey& process) const;
-    // Running, below the desired count, one per index (which came last; of twins the ordinary one); an address that
-    // another process has taken over since (by `since` of the instances) is its alone. In order of index.
+    // Running, below the desired count: one per index (which came last; of twins the ordinary one), and after it
+    // another that is evacuated; an address that another process has taken over since (by `since` of the instances) is
+    // its alone. In order of index.
     [[nodiscard]] std::vector<Endpoint> endpoints(const ProcessKey& process, std::uint16_t container_port) const;
     [[nodiscard]] std::size_t processes() const;  // that are known
-    [[nodiscard]] std::size_t instances() const;  // that run, an instance and its twin once
+    [[nodiscard]] std::size_t instances() const;  // that run, each index once
     // Addresses that two processes claim now.
     [[nodiscard]] std::size_t collisions() const;
 

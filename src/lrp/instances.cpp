@@ -41,6 +41,7 @@ Instances::Put Instances::put(ProcessId process, const Actual& actual, std::uint
     if (!succeeded_by({found->epoch, found->version}, actual.tag)) return Put::ignored;
     assign(process, *found, actual);
     found->round = round;
+    found->hidden = 0;
     return Put::taken;
 }
 
@@ -87,6 +88,7 @@ bool Instances::same(const Record& record, const Actual& actual) const {
 void Instances::assign(ProcessId process, Record& record, const Actual& actual) {
     record.epoch = actual.tag.epoch;
     record.version = actual.tag.index;
+    record.crashed = actual.crashed;
     if (same(record, actual)) {
         record.since = actual.since;
         return;
@@ -165,6 +167,7 @@ void Instances::note_beaten(const Place& place) {
 
 void Instances::adopt(ProcessId process, const Actual& actual, std::uint32_t round) {
     auto& records = of(process);
+    note_hidden(records, actual, round);
     const auto found = find(records, actual);
     if (found == records.end()) {
         (void)insert(process, actual, 0, round);
@@ -185,6 +188,7 @@ bool Instances::agrees(ProcessId process, const Actual& actual, std::uint32_t ro
     const Record& held = *found;
     if (held.epoch != actual.tag.epoch || held.version != actual.tag.index || held.since != actual.since) return false;
     if (!same(held, actual)) return false;
+    note_hidden(records, actual, round);
     found->seen = round;
     return true;
 }
@@ -195,12 +199,24 @@ bool Instances::lacks_any(ProcessId process, std::uint32_t round) const {
     return std::any_of(records.begin(), records.end(), [&](const Record& record) { return record.seen != round; });
 }
 
+void Instances::note_hidden(Records& records, const Actual& shown, std::uint32_t round) {
+    if (shown.evacuating || (!shown.running && !shown.crashed)) return;
+    for (auto& record : records) {
+        if (record.index == shown.index && record.evacuating && record.running) record.behind = round;
+    }
+}
+
 void Instances::sweep(ProcessId process, std::uint32_t round) {
     if (empty(process)) return;
     auto& records = records_[process];
     for (auto at = records.size(); at > 0; --at) {
         const auto record = records.begin() + static_cast<std::ptrdiff_t>(at - 1);
-        if (record->seen != round) remove(process, record);
+        if (record->seen == round) continue;
+        if (record->behind == round && record->hidden < max_hidden_passes) {
+            if (record->round != round) ++record->hidden;  // else an event of it came with this pass
+        } else {
+            remove(process, record);
+        }
     }
 }
 
@@ -269,29 +285,47 @@ bool Instances::has(ProcessId process, const Place& place, const Record& record)
     return first;
 }
 
+std::optional<Instances::Reached> Instances::reached(ProcessId process, const Record& record,
+                                                     std::uint16_t port) const {
+    if (!record.running) return std::nullopt;
+    const auto found = std::find_if(record.ports.begin(), record.ports.end(),
+                                    [&](const MappedPort& each) { return each.container == port; });
+    if (found == record.ports.end() || !has(process, {record.address, reached_at(*found)}, record)) return std::nullopt;
+    return Reached{&record, *found};
+}
+
+// Who comes first of two that are reached.
+bool Instances::better(const Record& a, const Record& b) {
+    return std::tie(b.beaten, a.since, b.evacuating, a.version, a.instance) >
+           std::tie(a.beaten, b.since, a.evacuating, b.version, b.instance);
+}
+
+// Until its record goes, a cell that is emptied runs its instance beside the one that takes over: both serve.
+std::vector<Instances::Reached> Instances::at_one_index(std::optional<Reached> ordinary,
+                                                        std::optional<Reached> evacuating) {
+    if (!ordinary || !evacuating) {
+        if (!ordinary) ordinary = evacuating;
+        return ordinary ? std::vector{*ordinary} : std::vector<Reached>();
+    }
+    const auto &one = *ordinary->record, &other = *evacuating->record;
+    if (one.instance != other.instance && one.beaten == other.beaten) return {*ordinary, *evacuating};
+    return {better(one, other) ? *ordinary : *evacuating};
+}
+
 std::vector<Endpoint> Instances::endpoints(ProcessId process, std::int32_t count, std::uint16_t port) const {
     std::vector<Endpoint> list;
     if (process >= records_.size()) return list;
     const auto& records = records_[process];
-    // An instance that took over from one whose cell is emptied started later; a late ordinary record did not.
-    const auto better = [](const Record& a, const Record& b) {
-        return std::tie(b.beaten, a.since, b.evacuating, a.version, a.instance) >
-               std::tie(a.beaten, b.since, a.evacuating, b.version, b.instance);
-    };
     for (auto at = records.begin(); at != records.end() && at->index < count;) {
-        const Record* best = nullptr;
-        MappedPort mapped;
+        std::optional<Reached> ordinary, evacuating;
         const auto index = at->index;
         for (; at != records.end() && at->index == index; ++at) {
-            if (!at->running || (best != nullptr && !better(*at, *best))) continue;
-            const auto found = std::find_if(at->ports.begin(), at->ports.end(),
-                                            [&](const MappedPort& each) { return each.container == port; });
-            if (found == at->ports.end() || !has(process, {at->address, reached_at(*found)}, *at)) continue;
-            best = &*at;
-            mapped = *found;
+            auto& best = at->evacuating ? evacuating : ordinary;
+            if (best && !better(*at, *best->record)) continue;
+            if (const auto found = reached(process, *at, port)) best = found;
         }
-        if (best != nullptr) {
-            list.push_back({best->instance, index, addresses_.text(best->address), mapped.host, mapped.host_tls});
+        for (const auto& [record, mapped] : at_one_index(ordinary, evacuating)) {
+            list.push_back({record->instance, index, addresses_.text(record->address), mapped.host, mapped.host_tls});
         }
     }
     return list;

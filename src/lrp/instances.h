@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -20,6 +21,9 @@ using ProcessId = std::uint32_t;
 class Instances {
 public:
     static constexpr std::size_t max_epochs = 4;  // held of one index; more come only from a source gone mad
+    // For so many passes an evacuating record counts that its twin may hide. The cell ends it within seconds after that
+    // one runs; three passes are three minutes.
+    static constexpr std::uint8_t max_hidden_passes = 3;
 
     // Held nothing that is newer. `round`: the pass that was begun last.
     enum class Put {
@@ -31,14 +35,15 @@ public:
     void erase(ProcessId process, const Actual& actual);
 
     // A pass: what it has not seen until the sweep is gone. A record that an event has made newer than the snapshot's
-    // since the pass before stays as it is.
+    // since the pass before stays as it is. A Receptor shows one record of an index: the evacuating one is not to be
+    // seen beside an ordinary one that is RUNNING or CRASHED, and stays for a while.
     void adopt(ProcessId process, const Actual& actual, std::uint32_t round);
     // Adopts it if that changes nothing.
     bool agrees(ProcessId process, const Actual& actual, std::uint32_t round);
     [[nodiscard]] bool lacks_any(ProcessId process, std::uint32_t round) const;  // something was not seen
     void sweep(ProcessId process, std::uint32_t round);
 
-    // In order of index, those below `count`.
+    // In order of index, those below `count`: of one index the ordinary instance, and one that is evacuated after it.
     [[nodiscard]] std::vector<Endpoint> endpoints(ProcessId process, std::int32_t count, std::uint16_t port) const;
     [[nodiscard]] bool empty(ProcessId process) const;
     [[nodiscard]] std::size_t running() const { return running_; }
@@ -53,9 +58,11 @@ private:
         std::vector<MappedPort> ports;
         std::int32_t index = 0;
         Interned::Id address = 0;
-        std::uint32_t round = 0;  // when an event spoke of it last
-        std::uint32_t seen = 0;   // the pass that found it last
-        bool evacuating = false, running = false;
+        std::uint32_t round = 0;   // when an event spoke of it last
+        std::uint32_t seen = 0;    // the pass that found it last
+        std::uint32_t behind = 0;  // the pass that showed another in its place last
+        std::uint8_t hidden = 0;   // passes that did so since an event spoke of it
+        bool evacuating = false, running = false, crashed = false;
         bool beaten = false;  // another has taken its place since: most likely it is gone, and nobody said so
     };
     using Records = std::vector<Record>;  // by index, then ordinary before evacuating
@@ -63,6 +70,10 @@ private:
         Interned::Id address = 0;
         std::uint16_t port = 0;
         bool operator==(const Place&) const = default;
+    };
+    struct Reached {
+        const Record* record;
+        MappedPort port;
     };
     struct Claimants {
         std::size_t others = 0;  // processes
@@ -87,6 +98,11 @@ private:
     Claimants touch_claimants(ProcessId process, const Place& place);
     void note_beaten(const Place& place);
     [[nodiscard]] bool has(ProcessId process, const Place& place, const Record& record) const;
+    static void note_hidden(Records& records, const Actual& shown, std::uint32_t round);
+    [[nodiscard]] static bool better(const Record& a, const Record& b);
+    [[nodiscard]] std::optional<Reached> reached(ProcessId process, const Record& record, std::uint16_t port) const;
+    [[nodiscard]] static std::vector<Reached> at_one_index(std::optional<Reached> ordinary,
+                                                           std::optional<Reached> evacuating);
 
     std::vector<Records> records_;
     Interned addresses_;

@@ -54,6 +54,7 @@ struct Actual {
     bool evacuating = false;
     std::string instance_guid{}, domain{};
     bool running = false;  // in every other state nothing leads to it
+    bool crashed = false;  // a Receptor shows such a one in place of its evacuating twin
     std::string address{};
     std::vector<MappedPort> ports{};
     std::int64_t since = 0;  // nanoseconds

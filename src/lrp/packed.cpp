@@ -46,8 +46,8 @@ auto members(A<MappedPort> auto& of) {
     return std::tie(container, host, host_tls);
 }
 auto members(A<Actual> auto& of) {
-    auto& [process, index, evacuating, instance_guid, domain, running, address, ports, since, tag] = of;
-    return std::tie(process, index, evacuating, instance_guid, domain, running, address, ports, since, tag);
+    auto& [process, index, evacuating, instance_guid, domain, running, crashed, address, ports, since, tag] = of;
+    return std::tie(process, index, evacuating, instance_guid, domain, running, crashed, address, ports, since, tag);
 }
 
 template <class T>

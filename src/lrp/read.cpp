@@ -147,6 +147,7 @@ Actual read_actual(Reader& reader) {
         reader.broken("state", fmt::format("'{}' is none of UNCLAIMED, CLAIMED, RUNNING, CRASHED", state));
     }
     actual.running = state == "RUNNING";
+    actual.crashed = state == "CRASHED";
     actual.address = reader.text("address");
     if (actual.running && actual.address.empty()) reader.broken("address", "is missing, and state is RUNNING");
     actual.ports = read_mapped_ports(reader);

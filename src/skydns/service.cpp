@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include <map>
+#include <optional>
 
 #include "base/text.h"
 #include "dns/name.h"
@@ -14,8 +15,9 @@ namespace {
 constexpr std::size_t mark_digits = 10;  // 40 bits: among 10,000 at one host and index a clash is one in 20,000
 constexpr std::string_view widest_index = "2147483647";
 
-std::string mark_of(const lrp::ProcessKey& process, std::uint16_t port, std::size_t nth) {
-    return sha256_hex(fmt::format("{}\n{}\n{}\n{}", process.scope, process.guid, port, nth)).substr(0, mark_digits);
+std::string mark_of(const lrp::ProcessKey& process, std::uint16_t port, std::size_t nth, std::string_view beside = "") {
+    return sha256_hex(fmt::format("{}\n{}\n{}\n{}{}", process.scope, process.guid, port, nth, beside))
+        .substr(0, mark_digits);
 }
 
 }  // namespace
@@ -52,11 +54,14 @@ std::vector<Service> services_of(const lrp::Desired& process, const EndpointsOf&
         const auto place = nth[{route.host, route.port}]++;
         if (!has_room_below(route.host)) continue;
         const auto mark = mark_of(process.key, route.port, place);
+        const auto mark_beside = mark_of(process.key, route.port, place, "\nevacuating");
+        std::optional<std::int32_t> before;
         for (const auto& endpoint : endpoints(route.port)) {
             Service service;
             service.host = route.host;
             service.index = endpoint.index;
-            service.mark = mark;
+            service.mark = before == endpoint.index ? mark_beside : mark;
+            before = endpoint.index;
             service.address = endpoint.address;
             service.port = endpoint.port;
             service.priority = route.priority;

@@ -22,7 +22,8 @@ struct Service {
     std::string host;        // "admin-api.service.skydns.local"
     std::int32_t index = 0;  // of the instance
     // A label that no other has at this host and index: made from the process, the port and the place among routes that
-    // say the same, so that it stays when the instance is started anew elsewhere.
+    // say the same, so that it stays when the instance is started anew elsewhere. One that is evacuated has another
+    // beside the one that takes over.
     std::string mark;
     std::string address;  // an IP address, or a name
     std::uint16_t port = 0;

@@ -94,8 +94,10 @@ TEST_P(ReceptorGroups, ShowOneRecord) {
     }
     EXPECT_EQ(list.body, "[" + one.body + "]");
     EXPECT_THAT(one.body, HasSubstr(shown == "evacuating" ? R"("evacuating":true)" : R"("evacuating":false)"));
-    EXPECT_EQ(world.ask("DELETE", "/v1/actual_lrps/web/index/3").code, 204);
     const bool both = !ordinary.empty() && !evacuating.empty();
+    const auto routing = json::parse(world.ask("GET", "/v1/actual_lrps?view=routing").body);
+    EXPECT_EQ(routing.value().as_array().size(), both ? 2U : 1U) << "who routes is shown all records";
+    EXPECT_EQ(world.ask("DELETE", "/v1/actual_lrps/web/index/3").code, 204);
     EXPECT_EQ(world.ask("GET", "/v1/actual_lrps/web/index/3").code, both ? 200 : 404) << "retired: the one shown";
 }
 

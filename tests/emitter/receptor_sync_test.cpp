@@ -35,9 +35,9 @@ protected:
     void open() { sync.stream_opened(calls.at(stream), now); }
     void tell(const std::string& text) { sync.stream_bytes(calls.at(stream), text, now); }
     void answer(const std::string& desired = "[]", const std::string& actual = "[]") {
-        answer(ReceptorPart::desired, "/v1/desired_lrps", desired);
+        answer(ReceptorPart::desired, "/v1/desired_lrps?view=routing", desired);
         answer(ReceptorPart::domains, "/v1/domains", R"(["d"])");
-        answer(ReceptorPart::actual, "/v1/actual_lrps", actual);
+        answer(ReceptorPart::actual, "/v1/actual_lrps?view=routing", actual);
     }
     void answer(ReceptorPart part, const std::string& path, const std::string& text) {
         PartReader reader(part);
@@ -69,7 +69,7 @@ TEST_F(ReceptorSyncTest, IsCertainOfFreshDomainsAsOfTheBeginOfAPassThatEndedWell
     EXPECT_FALSE(sync.certainty().covers("another"));
     now = MonotonicTime(1100s);
     step();
-    sync.answered(calls.at("/v1/desired_lrps"), fail(Errc::unavailable, "HTTP 500"), now);
+    sync.answered(calls.at("/v1/desired_lrps?view=routing"), fail(Errc::unavailable, "HTTP 500"), now);
     EXPECT_EQ(sync.certainty().as_of, MonotonicTime(1000s)) << "what has failed says nothing";
     now = MonotonicTime(1200s);
     step();
@@ -89,7 +89,7 @@ TEST_F(ReceptorSyncTest, OpensTheStreamBeforeItReads) {
     EXPECT_THAT(step(), ElementsAre(stream));
     EXPECT_THAT(step(), IsEmpty());
     open();
-    EXPECT_THAT(step(), ElementsAre("/v1/desired_lrps", "/v1/actual_lrps", "/v1/domains"));
+    EXPECT_THAT(step(), ElementsAre("/v1/desired_lrps?view=routing", "/v1/actual_lrps?view=routing", "/v1/domains"));
     EXPECT_FALSE(sync.complete());
     answer("[" + desired_a + "]", "[" + actual_a + "]");
     EXPECT_TRUE(sync.complete());
@@ -159,7 +159,8 @@ TEST_F(ReceptorSyncTest, AFailedPassKeepsEverythingAndWhatCameMeanwhile) {
     EXPECT_TRUE(book.knows({"", "a"}));
     EXPECT_EQ(endpoints(), 0U) << "the event counts whatever becomes of the pass";
     step();
-    EXPECT_THAT(dropped, ElementsAre(calls.at("/v1/desired_lrps"), calls.at("/v1/actual_lrps")));
+    EXPECT_THAT(dropped,
+                ElementsAre(calls.at("/v1/desired_lrps?view=routing"), calls.at("/v1/actual_lrps?view=routing")));
     answer();  // of calls that were given up
     EXPECT_TRUE(book.knows({"", "a"}));
     EXPECT_LE(due, now + 1s);
@@ -176,12 +177,12 @@ TEST_F(ReceptorSyncTest, APassIsReadInPiecesAndEventsComeBetween) {
     step();
     const auto text = "[" + desired_a + "]";
     PartReader reader(ReceptorPart::desired);
-    sync.found(calls.at("/v1/desired_lrps"), *reader.add(text.substr(0, 50)));
+    sync.found(calls.at("/v1/desired_lrps?view=routing"), *reader.add(text.substr(0, 50)));
     tell("event: actual_lrp_removed\ndata: {\"actual_lrp\":" + actual_a + "}\n\n");
     EXPECT_EQ(endpoints(), 0U);
-    sync.found(calls.at("/v1/desired_lrps"), *reader.add(text.substr(50)));
-    sync.answered(calls.at("/v1/desired_lrps"), reader.end(), now);
-    answer(ReceptorPart::actual, "/v1/actual_lrps", "[" + actual_a + "]");
+    sync.found(calls.at("/v1/desired_lrps?view=routing"), *reader.add(text.substr(50)));
+    sync.answered(calls.at("/v1/desired_lrps?view=routing"), reader.end(), now);
+    answer(ReceptorPart::actual, "/v1/actual_lrps?view=routing", "[" + actual_a + "]");
     EXPECT_EQ(endpoints(), 0U) << "it was read before the event, or after";
     EXPECT_EQ(sync.figures().passes, 1U);
     answer(ReceptorPart::domains, "/v1/domains", R"(["d"])");
@@ -205,7 +206,7 @@ TEST_F(ReceptorSyncTest, AnAnswerThatIsNoListFailsThePass) {
     step();
     answer("{}");
     EXPECT_FALSE(sync.complete());
-    EXPECT_NE(sync.problem().find("/v1/desired_lrps"), std::string::npos);
+    EXPECT_NE(sync.problem().find("/v1/desired_lrps?view=routing"), std::string::npos);
 }
 
 TEST_F(ReceptorSyncTest, WhatCannotBeReadAsksForAPass) {

@@ -145,11 +145,12 @@ TEST(Book, AnInstanceAndItsEvacuatingTwinAreOne) {
     unclaimed.instance_guid.clear();
     book.put(unclaimed);
     EXPECT_EQ(at(book, "a"), "0=10.0.0.1:59000");
-    // It runs elsewhere, and the twin may go.
+    // It runs elsewhere: both do, until the twin goes.
     auto moved = instance("a", 0, 3, 2);
     moved.instance_guid = "a-0-new";
     book.put(moved);
-    EXPECT_EQ(at(book, "a"), "0=10.0.0.2:59000");
+    EXPECT_EQ(at(book, "a"), "0=10.0.0.2:59000 0=10.0.0.1:59000");
+    EXPECT_EQ(book.instances(), 1);
     book.erase(twin);
     EXPECT_EQ(at(book, "a"), "0=10.0.0.2:59000");
     EXPECT_EQ(book.instances(), 1);
@@ -163,6 +164,44 @@ TEST(Book, ATwinServesWhenTheOrdinaryRecordIsRemoved) {
     book.erase(instance("a", 0, 0));
     EXPECT_EQ(at(book, "a"), "0=10.0.0.1:59000");
     book.erase(twin);
+    EXPECT_EQ(at(book, "a"), "");
+}
+
+// A Receptor's list has one record of an index: the twin is behind the one that took over, and may live.
+TEST(Book, APassMayNotShowATwinThatLives) {
+    auto twin = instance("a", 0);
+    twin.evacuating = true;
+    auto moved = instance("a", 0, 3, 2);
+    moved.instance_guid = "a-0-new";
+    for (const bool crashed : {false, true}) {
+        auto book = book_with({process("a")}, {twin});
+        moved.running = !crashed;
+        moved.crashed = crashed;
+        const std::string both = crashed ? "0=10.0.0.1:59000" : "0=10.0.0.2:59000 0=10.0.0.1:59000";
+        book.put(moved);
+        const auto pass = [&](bool good) {
+            book.begin_pass();
+            if (!good) return book.end_pass(std::nullopt);
+            book.end_pass(Snapshot{{process("a")}, {moved}, {"cf"}});
+        };
+        for (int passes = 0; passes < 3; ++passes) {
+            pass(false);
+            pass(true);
+            EXPECT_EQ(at(book, "a"), both) << passes;
+        }
+        pass(true);
+        EXPECT_EQ(at(book, "a"), crashed ? "" : "0=10.0.0.2:59000") << "nobody has heard of it for long";
+    }
+}
+
+TEST(Book, APassThatShowsWhoWaitsForACellEndsItsTwin) {
+    auto twin = instance("a", 0);
+    twin.evacuating = true;
+    auto unclaimed = instance("a", 0, 3);
+    unclaimed.running = false;
+    auto book = book_with({process("a")}, {twin});
+    book.begin_pass();
+    book.end_pass(Snapshot{{process("a")}, {unclaimed}, {"cf"}});
     EXPECT_EQ(at(book, "a"), "");
 }
 
@@ -201,7 +240,7 @@ TEST(Book, AnInstanceWhosePlaceWasAnothersComesAfterItsTwin) {
     ordinary.instance_guid = "elsewhere";
     ordinary.since = 200;
     auto book = book_with({process("a"), process("b")}, {twin, ordinary});
-    EXPECT_EQ(at(book, "a"), "0=10.0.0.1:59000");
+    EXPECT_EQ(at(book, "a"), "0=10.0.0.1:59000 0=10.0.0.1:59100");
     auto taker = instance("b", 0, 0, 1, 59000);
     taker.since = 300;
     book.put(taker);

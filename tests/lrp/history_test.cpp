@@ -10,6 +10,7 @@
 #include <variant>
 
 #include "lrp/front.h"
+#include "lrp/instances.h"
 #include "lrps.h"
 
 namespace fairlead::lrp {
@@ -18,6 +19,7 @@ namespace {
 constexpr int processes = 3;
 constexpr int never = std::numeric_limits<int>::max();
 constexpr std::int32_t max_instances = 3;
+constexpr int max_hidden = Instances::max_hidden_passes;
 constexpr std::uint32_t places = processes * max_instances * 2;  // one for each record, evacuating ones too
 
 struct Event {
@@ -32,25 +34,39 @@ using RecordKey = std::tuple<std::string, std::int32_t, bool>;  // process, inde
 struct Truth {
     std::map<std::string, Desired> desired;
     std::map<RecordKey, Actual> actual;
-    // Since when an index is below the count, and since when it is reached where it is.
-    std::map<std::string, std::array<int, max_instances>> counted;
-    std::map<std::pair<std::string, std::int32_t>, std::pair<std::string, int>> reached;
+    std::map<std::string, std::array<int, max_instances>> counted;  // since when an index is below the count
+    std::map<RecordKey, int> passes;                                // since its evacuation began
     int time = 0, made = 0;
 
+    // Of an evacuating record: a Receptor shows the ordinary one.
+    bool hidden(const Actual& twin) const {
+        const auto ordinary = actual.find({twin.process.guid, twin.index, false});
+        return ordinary != actual.end() && (ordinary->second.running || ordinary->second.crashed);
+    }
     Snapshot snapshot(std::set<std::string> fresh) const {
         Snapshot all;
         for (const auto& [guid, each] : desired) all.desired.push_back(each);
-        for (const auto& [key, each] : actual) all.actual.push_back(each);
+        for (const auto& [key, each] : actual) {
+            if (!each.evacuating || !hidden(each)) all.actual.push_back(each);
+        }
         all.fresh_domains = std::move(fresh);
         return all;
     }
-    // The record that an index is reached by.
-    const Actual* serving(const std::string& guid, std::int32_t index) const {
+    // The records that an index is reached by: an instance once, and one that is evacuated beside it.
+    std::vector<const Actual*> serving(const std::string& guid, std::int32_t index) const {
         const auto process = desired.find(guid);
-        if (process != desired.end() && index >= process->second.instances) return nullptr;
+        std::vector<const Actual*> all;
+        if (process != desired.end() && index >= process->second.instances) return all;
         for (const bool evacuating : {false, true}) {
             const auto found = actual.find({guid, index, evacuating});
-            if (found != actual.end() && found->second.running) return &found->second;
+            if (found == actual.end() || !found->second.running) continue;
+            if (all.empty() || all.front()->instance_guid != found->second.instance_guid) all.push_back(&found->second);
+        }
+        return all;
+    }
+    const Actual* serving(const std::string& guid, std::int32_t index, const std::string& instance) const {
+        for (const auto* each : serving(guid, index)) {
+            if (each->instance_guid == instance) return each;
         }
         return nullptr;
     }
@@ -81,10 +97,8 @@ public:
         number /= 20;
         if (kind < 4) {
             change_process(number);
-            note_reached();
         } else if (kind < 10) {
             change_instance(number);
-            note_reached();
         } else if (kind < 14) {
             deliver(number);
         } else {
@@ -97,11 +111,16 @@ public:
             book_.end_pass(std::nullopt);
             in_pass_ = false;
         }
-        book_.begin_pass();
-        handed_ = 0;
-        snapshot_ = truth_.snapshot({"cf"});
-        for (std::uint32_t number = 0; number < 8; ++number) hand_part(number);
-        book_.end_pass(rest());
+        // What no pass shows is over soon.
+        std::erase_if(truth_.actual,
+                      [&](const auto& row) { return row.second.evacuating && truth_.hidden(row.second); });
+        for (int passes = 0; passes <= max_hidden; ++passes) {
+            book_.begin_pass();
+            handed_ = 0;
+            snapshot_ = truth_.snapshot({"cf"});
+            for (std::uint32_t number = 0; number < 8; ++number) hand_part(number);
+            book_.end_pass(rest());
+        }
         update();
     }
     void expect_truth() {
@@ -115,10 +134,10 @@ public:
             if (held) RC_ASSERT(*held == real->second);
             std::string wanted;
             for (std::int32_t index = 0; index < max_instances; ++index) {
-                const auto* serving = truth_.serving(guid, index);
-                if (serving == nullptr) continue;
-                wanted += fmt::format("{}{}={}:{}", wanted.empty() ? "" : " ", index, serving->address,
-                                      serving->ports[0].host);
+                for (const auto* each : truth_.serving(guid, index)) {
+                    wanted +=
+                        fmt::format("{}{}={}:{}", wanted.empty() ? "" : " ", index, each->address, each->ports[0].host);
+                }
             }
             RC_ASSERT(at(book_, guid) == wanted);
             for (std::int32_t index = 0; index < max_instances; ++index) running += runs(guid, index) ? 1U : 0U;
@@ -165,18 +184,6 @@ private:
                 time = never;
             } else if (time == never) {
                 time = truth_.time;
-            }
-        }
-    }
-
-    void note_reached() {
-        for (int p = 0; p < processes; ++p) {
-            for (std::int32_t index = 0; index < max_instances; ++index) {
-                const auto guid = fmt::format("p{}", p);
-                const auto* serving = truth_.serving(guid, index);
-                const auto instance = serving == nullptr ? std::string() : serving->instance_guid;
-                auto& held = truth_.reached[{guid, index}];
-                if (held.first != instance) held = {instance, truth_.time};
             }
         }
     }
@@ -230,6 +237,7 @@ private:
             case 1:  // crashes, or starts
                 ++actual.tag.index;
                 actual.since = truth_.time;
+                actual.crashed = actual.running;
                 if (actual.running) {
                     actual.running = false;
                     actual.instance_guid.clear();
@@ -246,16 +254,26 @@ private:
                     auto copy = actual;
                     copy.evacuating = true;
                     truth_.actual[{guid, index, true}] = copy;
+                    truth_.passes[{guid, index, true}] = 0;
                     hand_over({actual, false, truth_.time});
                     hand_over({copy, false, truth_.time});
                 }
                 return;
             default:  // is empty
-                if (twin != truth_.actual.end()) {
-                    tell({twin->second, true}, number / 4);
-                    truth_.actual.erase(twin);
-                }
+                if (twin != truth_.actual.end()) end(twin, number / 4);
                 return;
+        }
+    }
+
+    void end(std::map<RecordKey, Actual>::iterator twin, std::uint32_t number) {
+        tell({twin->second, true}, number);
+        truth_.actual.erase(twin);
+    }
+    // No evacuation takes longer than an evacuating record counts that is not shown.
+    void end_old_evacuations(std::uint32_t number) {
+        for (auto& [key, passes] : truth_.passes) {
+            const auto twin = truth_.actual.find(key);
+            if (twin != truth_.actual.end() && ++passes > max_hidden) end(twin, number);
         }
     }
 
@@ -269,8 +287,9 @@ private:
 
     void hand_over(const Event& event) {
         oldest_ = std::min(oldest_, event.time);
-        instance_gone_ = instance_gone_ || (event.gone && event.what.index() == 1);
-        watching(event.what.index() == 0 ? About::count : About::instance, event.time, [&] {
+        const auto* actual = std::get_if<Actual>(&event.what);
+        replaced_ = replaced_ || (actual != nullptr && (event.gone || actual->evacuating));
+        watching(event.what.index() == 0 ? About::count : About::nothing, event.time, [&] {
             std::visit([&](const auto& what) { event.gone ? book_.erase(what) : book_.put(what); }, event.what);
         });
         std::visit([&](const auto& what) { event.gone ? plain_.erase(what) : plain_.put(what); }, event.what);
@@ -309,8 +328,8 @@ private:
             RC_ASSERT(at(book_, guid) == at(plain_, guid));
         }
         // A record that took the place of another before we heard that this one is gone is explained by then, but not
-        // to who takes both news anew from the log.
-        if (!instance_gone_) RC_ASSERT(book_.wants_pass() == plain_.wants_pass());
+        // to who takes both news anew from the log; nor an evacuating one beside another that the pass did not show.
+        if (!replaced_) RC_ASSERT(book_.wants_pass() == plain_.wants_pass());
         RC_ASSERT(book_.processes() == plain_.processes());
         RC_ASSERT(book_.instances() == plain_.instances());
         RC_ASSERT(book_.collisions() == plain_.collisions());
@@ -320,20 +339,21 @@ private:
         if (!in_pass_) {
             in_pass_ = true;
             oldest_ = truth_.time;
-            instance_gone_ = book_.wants_pass() != plain_.wants_pass();
+            replaced_ = book_.wants_pass() != plain_.wants_pass();
             watching(About::nothing, 0, [&] { book_.begin_pass(); });
             plain_.begin_pass();
             snapshot_ = truth_.snapshot({});
             handed_ = 0;
         } else if (number % 8 == 0) {
             in_pass_ = false;
-            watching(whole_ ? About::nothing : About::all, oldest_, [&] { book_.end_pass(std::nullopt); });
+            watching(whole_ ? About::nothing : About::count, oldest_, [&] { book_.end_pass(std::nullopt); });
             plain_.end_pass(std::nullopt);
             expect_same_as_in_one_piece();
         } else if (number % 8 == 1) {
             in_pass_ = false;
+            end_old_evacuations(number / 16);
             if (number / 8 % 2 == 0) snapshot_.fresh_domains.insert("cf");
-            watching(About::all, oldest_, [&] { book_.end_pass(rest()); });
+            watching(About::count, oldest_, [&] { book_.end_pass(rest()); });
             plain_.end_pass(snapshot_);
             whole_ = true;
             expect_same_as_in_one_piece();
@@ -351,10 +371,10 @@ private:
         }
     }
 
-    enum class About { nothing, count, instance, all };
+    enum class About { nothing, count };
 
     // Whatever the book knew and is still true must be there after the step as it was before. But news of `time` may
-    // tell of a lower count, or of an instance in place of an evacuating one, that was over before we heard of it.
+    // tell of a lower count that was over before we heard of it.
     template <class Step>
     void watching(About about, int time, Step step) {
         const auto live = [&](bool same_epoch) {
@@ -368,12 +388,8 @@ private:
                 for (const auto& each : book_.endpoints({"", guid}, 4000)) {
                     if (each.index >= max_instances) continue;
                     const auto counted = truth_.counted[guid][static_cast<std::size_t>(each.index)];
-                    if ((about == About::count || about == About::all) && counted > time) continue;
-                    const auto* serving = truth_.serving(guid, each.index);
-                    if (serving == nullptr || serving->instance_guid != each.instance_guid) continue;
-                    const auto reached = truth_.reached[{guid, each.index}].second;
-                    const bool instances = about == About::instance || about == About::all;
-                    if (instances && serving->evacuating && reached > time) continue;
+                    if (about == About::count && counted > time) continue;
+                    if (truth_.serving(guid, each.index, each.instance_guid) == nullptr) continue;
                     held.insert(fmt::format("{} {} {}:{}", guid, each.index, each.address, each.port));
                 }
             }
@@ -394,10 +410,10 @@ private:
     traffic::RoutingTable table_;
     std::vector<Event> waiting_;
     Snapshot snapshot_;
-    std::size_t handed_ = 0;      // of the snapshot: processes and instances by turns
-    bool whole_ = false;          // a pass has ended well: what the book says counts
-    bool comparable_ = true;      // the two books
-    bool instance_gone_ = false;  // since the pass began, or one before that failed
+    std::size_t handed_ = 0;  // of the snapshot: processes and instances by turns
+    bool whole_ = false;      // a pass has ended well: what the book says counts
+    bool comparable_ = true;  // the two books
+    bool replaced_ = false;   // since the pass began, or one before that failed: some instance
     bool in_pass_ = false;
     int oldest_ = 0;
 };

@@ -254,6 +254,7 @@ TEST_F(LrpAgentTest, EvacuationLeavesNoGap) {
     look();
     for (const auto& each : seen) EXPECT_FALSE(each.empty());
     EXPECT_EQ(seen[1], "10.10.0.1:59001") << "the evacuating one serves while the other is not there";
+    EXPECT_EQ(seen[3], "10.10.0.1:59001 10.10.0.2:59001") << "both run";
     EXPECT_EQ(seen.back(), "10.10.0.2:59001");
 }
 

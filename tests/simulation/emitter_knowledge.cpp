@@ -8,22 +8,45 @@
 
 namespace fairlead::simulation {
 
+namespace {
+
+constexpr int remembered_passes = 3;
+
+}  // namespace
+
 void Knowledge::told(const std::string& record, std::uint64_t number) {
     auto& known = told_[record];
-    known = std::max(known, number);
-    hidden_.erase(record);
+    if (number <= known) return;
+    known = number;
+    if (const auto found = hidden_.find(record); found != hidden_.end()) found->second.passes = 0;
 }
 
-void Knowledge::read(RecordKind kind, std::uint64_t number, const std::set<std::string>& hidden) {
+void Knowledge::read(RecordKind kind, std::uint64_t number, const HiddenRecords& hidden) {
     auto& known = read_[kind];
+    if (kind == RecordKind::instance) {
+        for (auto& [record, state] : hidden_) state.now = false;
+        const auto hide = [&](const std::string& record, bool gone) {
+            auto& state = hidden_.try_emplace(record, Hidden{.shown = known}).first->second;
+            ++state.passes;
+            state.now = true;
+            state.gone = gone;
+        };
+        for (const auto& record : hidden.there) hide(record, false);
+        for (const auto& record : hidden.gone) hide(record, true);
+    }
     known = std::max(known, number);
-    if (kind == RecordKind::instance) hidden_ = hidden;
 }
 
 std::optional<MonotonicTime> Knowledge::lacks(const Record& record) const {
-    if (hidden_.contains(record.id)) return MonotonicTime::max();
     const auto told = told_.find(record.id);
-    if (told != told_.end() && told->second >= record.number) return std::nullopt;
+    const bool heard = told != told_.end() && told->second >= record.number;
+    if (const auto found = hidden_.find(record.id); found != hidden_.end() && found->second.now) {
+        // Who has not heard of it for long takes it for gone.
+        const bool known = found->second.passes > remembered_passes ? found->second.gone
+                                                                    : heard || found->second.shown >= record.number;
+        return known ? std::nullopt : std::optional(MonotonicTime::max());
+    }
+    if (heard) return std::nullopt;
     const auto read = read_.find(record.kind);
     if (read != read_.end() && read->second >= record.number) return std::nullopt;
     return record.changed;

@@ -15,12 +15,18 @@
 
 namespace fairlead::simulation {
 
+// Records that are behind others: what a pass shows is the same whether they are there or not.
+struct HiddenRecords {
+    std::set<std::string> there, gone;
+};
+
 class Knowledge {
 public:
     // An event of this record has come.
     void told(const std::string& record, std::uint64_t number);
-    // All records of a kind, as they were after this change. Some are not shown: what was known of those is gone.
-    void read(RecordKind kind, std::uint64_t number, const std::set<std::string>& hidden = {});
+    // All records of a kind, as they were after this change. Of some it cannot be seen whether they are there still:
+    // what was known of those counts on for so many passes as an emitter remembers it.
+    void read(RecordKind kind, std::uint64_t number, const HiddenRecords& hidden = {});
 
     // Since when it has not known how the record is now; nothing: it knows; the end of time: it cannot, as it is not
     // shown.
@@ -29,9 +35,15 @@ public:
     [[nodiscard]] std::optional<MonotonicTime> lacks(const LrpTruth& truth, const Life& life) const;
 
 private:
+    struct Hidden {
+        std::uint64_t shown = 0;  // what was read last before
+        int passes = 0;           // since an event spoke of it
+        bool now = false, gone = false;
+    };
+
     std::map<std::string, std::uint64_t> told_;
     std::map<RecordKind, std::uint64_t> read_;
-    std::set<std::string> hidden_;
+    std::map<std::string, Hidden> hidden_;
 };
 
 // Which revision of the API a change was.

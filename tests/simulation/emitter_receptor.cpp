@@ -90,7 +90,10 @@ std::string SimReceptor::answer(const Question& question) const {
             if (ordinary_shown != evacuating) {
                 out.push_back(LrpTruth::actual(instance));
             } else {
-                question.reading->hidden.insert(instance.epoch);
+                question.reading->hidden.there.insert(instance.epoch);
+            }
+            if (!evacuating && (instance.running() || instance.state == "CRASHED")) {
+                question.reading->hidden.gone.merge(truth_.former_twins(guid, index));
             }
         }
     } else {

@@ -69,7 +69,7 @@ private:
     struct Reading {
         std::size_t parts = 0;
         std::uint64_t processes = 0, instances = 0;  // the last changes that the parts show
-        std::set<std::string> hidden;
+        HiddenRecords hidden;
     };
     struct Question {
         std::string who, path;

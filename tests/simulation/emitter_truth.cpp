@@ -32,6 +32,7 @@ std::uint64_t LrpTruth::change(const TrueInstance& instance, MonotonicTime now) 
     Record record{.kind = RecordKind::instance,
                   .id = instance.epoch,
                   .slot = slot_of(instance.process, instance.index),
+                  .evacuating = instance.evacuating,
                   .at = {},
                   .changed = now};
     if (!instance.address.empty()) record.at.insert(instance.place());
@@ -74,25 +75,23 @@ void LrpTruth::settle(MonotonicTime now) {
                 const auto* holder = holders.at(each.place());
                 return holder->process == guid && holder->index == index && holder->guid == each.guid;
             };
-            const TrueInstance* chosen = nullptr;
-            bool twin_there = false;
-            if (evacuating != instances.end() && is_there(evacuating->second)) {
-                chosen = &evacuating->second;
-                twin_there = true;
+            std::vector<const TrueInstance*> there;
+            for (const auto& each : {ordinary, evacuating}) {
+                if (each != instances.end() && is_there(each->second)) there.push_back(&each->second);
             }
-            if (ordinary != instances.end() && is_there(ordinary->second)) chosen = &ordinary->second;
-            if (chosen == nullptr) continue;
-            for (const auto& route : process.routes) {
-                const auto add = [&](const std::string& name) {
-                    auto& life = now_live[{name, address_of(*chosen, route.port)}];
-                    life.since = now;
-                    life.owners.insert({process.epoch, slot_of(guid, index), chosen->place()});
-                    life.tls = chosen->tls;
-                    life.doubtful = twin_there && chosen->beaten && !chosen->evacuating;
-                };
-                for (const auto& name : route.names) {
-                    add(name);
-                    if (route.to_instances) add(fmt::format("{}.{}", index, name));
+            for (const auto* each : there) {
+                for (const auto& route : process.routes) {
+                    const auto add = [&](const std::string& name) {
+                        auto& life = now_live[{name, address_of(*each, route.port)}];
+                        life.since = now;
+                        life.owners.insert({process.epoch, slot_of(guid, index), each->place()});
+                        life.tls = each->tls;
+                        life.doubtful = each->beaten && there.size() > 1;
+                    };
+                    for (const auto& name : route.names) {
+                        add(name);
+                        if (route.to_instances) add(fmt::format("{}.{}", index, name));
+                    }
                 }
             }
         }
@@ -110,6 +109,17 @@ void LrpTruth::settle(MonotonicTime now) {
 std::optional<MonotonicTime> LrpTruth::died(const LivePair& pair) const {
     const auto found = deaths_.find(pair);
     return found != deaths_.end() ? std::optional(found->second) : std::nullopt;
+}
+
+std::set<std::string> LrpTruth::former_twins(const std::string& process, std::int32_t index) const {
+    const auto twin = instances.find({process, index, true});
+    std::set<std::string> former;
+    for (const auto& [id, record] : records_) {
+        if (record.kind != RecordKind::instance || !record.evacuating || record.slot != slot_of(process, index))
+            continue;
+        if (twin == instances.end() || twin->second.epoch != id) former.insert(id);
+    }
+    return former;
 }
 
 json::Object LrpTruth::desired(const TrueProcess& process) {

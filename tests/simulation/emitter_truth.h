@@ -55,7 +55,7 @@ struct Life {
     std::set<Owner> owners;
     bool tls = false;
     // Its place was another's for a while, so that the container is most likely gone whatever its record says, and the
-    // index has an evacuating one that was not disturbed. Who has seen that leads there; nobody else can know.
+    // index has another record that runs. Who has seen that leads there; nobody else can know.
     bool doubtful = false;
 };
 
@@ -66,6 +66,7 @@ struct Record {
     RecordKind kind = RecordKind::process;
     std::string id;            // its epoch
     std::string slot;          // of an instance
+    bool evacuating = false;   // it too
     std::set<std::string> at;  // places where it has ever been
     std::uint64_t number = 0;  // of its last change, of all
     MonotonicTime changed;
@@ -89,6 +90,8 @@ public:
     [[nodiscard]] std::optional<MonotonicTime> died(const LivePair& pair) const;
     [[nodiscard]] const std::map<std::string, Record>& records() const { return records_; }
     [[nodiscard]] std::uint64_t changes() const { return changes_; }
+    // Evacuating records that an index has had and has no more.
+    [[nodiscard]] std::set<std::string> former_twins(const std::string& process, std::int32_t index) const;
 
     [[nodiscard]] static json::Object desired(const TrueProcess& process);
     [[nodiscard]] static json::Object actual(const TrueInstance& instance);

@@ -133,8 +133,8 @@ std::vector<json::Value> RoutersWorld::list(const std::string& path) {
     return {items->as_array().begin(), items->as_array().end()};
 }
 
-// What LRPs ask of a router, read here anew: by labels, running instances below the count, one per index, which is the
-// one that started last.
+// What LRPs ask of a router, read here anew: by labels, all running instances below the count, those that are evacuated
+// too.
 LrpNames RoutersWorld::lrp_truth(const std::string& router) {
     const auto all = routers();
     const auto is_labelled = [&](const std::string& name) { return !all.at(name).spec.label.empty(); };
@@ -148,20 +148,14 @@ LrpNames RoutersWorld::lrp_truth(const std::string& router) {
         const auto space = json::string_at(lrp, "metadata.namespace");
         const auto process = json::string_at(lrp, "spec.process_guid");
         const auto count = json::int_at(lrp, "spec.instances").value_or(1);
-        struct Started {
-            std::int64_t since = -1;
-            std::string address;
-        };
-        std::map<std::int64_t, Started> running;
+        std::map<std::int64_t, std::set<std::string>> running;  // addresses by index
         for (const auto& each : actual) {
             const auto index = json::int_at(each, "spec.index").value_or(0);
             if (json::string_at(each, "metadata.namespace") != space || index >= count ||
                 json::string_at(each, "spec.process_guid") != process ||
                 json::string_at(each, "spec.state") != "RUNNING")
                 continue;
-            auto& last = running[index];
-            const auto since = json::int_at(each, "spec.since").value_or(0);
-            if (since > last.since) last = {since, std::string(json::string_at(each, "spec.address"))};
+            running[index].emplace(json::string_at(each, "spec.address"));
         }
         const auto& entry = json::find(lrp, "spec.routes.cf-router")->as_array().front();
         for (const auto& text : json::find(entry, "routes")->as_array()) {
@@ -174,10 +168,11 @@ LrpNames RoutersWorld::lrp_truth(const std::string& router) {
                 return wanted;
             };
             auto& whole = add(key);
-            for (const auto& [index, started] : running) whole.members.insert(started.address);
+            for (const auto& [index, addresses] : running) whole.members.insert(addresses.begin(), addresses.end());
             if (!json::bool_at(entry, "route_to_instances")) continue;
-            for (const auto& [index, started] : running) {
-                add({fmt::format("{}.{}", index, key.host), false, key.path}).members.insert(started.address);
+            for (const auto& [index, addresses] : running) {
+                add({fmt::format("{}.{}", index, key.host), false, key.path})
+                    .members.insert(addresses.begin(), addresses.end());
             }
         }
     }

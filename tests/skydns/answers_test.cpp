@@ -190,6 +190,13 @@ TEST(ServicesOfAProcess, AreItsInstancesAtEachPort) {
         return {{"i-9", 0, "10.10.1.9", 59099, 0}};
     });
     EXPECT_EQ(restarted[0].name(), made[0].name()) << "started anew elsewhere";
+    const auto evacuated = services_of(process({admin}), [](std::uint16_t) -> std::vector<lrp::Endpoint> {
+        return {
+            {"i-9", 0, "10.10.1.9", 59099, 0}, {"i-0", 0, "10.10.1.2", 59002, 0}, {"i-1", 1, "10.10.1.3", 59012, 0}};
+    });
+    EXPECT_EQ(evacuated[0].name(), made[0].name()) << "who takes over";
+    EXPECT_NE(evacuated[1].name(), made[0].name()) << "who is there still";
+    EXPECT_EQ(evacuated[2].name(), made[1].name());
 }
 
 TEST(ServicesOfAProcess, NeedRoomForTheirLabels) {

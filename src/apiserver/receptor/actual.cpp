@@ -24,24 +24,30 @@ const json::Object* spec_of(const json::Value* object) {
     return spec != nullptr ? spec->if_object() : nullptr;
 }
 
-// What a list shows of one stored record: of two that belong together, one.
+// What a list shows of one stored record: of two that belong together, one; or both, to who routes to them.
 struct Shown {
     std::string guid, domain;  // empty: any
     View view = View::whole;
+    bool twins = false;
 
     bool operator()(const store::Snapshot& all, const store::Object& object, std::string& out) const {
         const auto value = parse_object(object);
         const auto* spec = value ? spec_of(&*value) : nullptr;
         if (spec == nullptr || (!guid.empty() && text_of(*spec, "process_guid") != guid)) return false;
         if (!domain.empty() && text_of(*spec, "domain") != domain) return false;
+        if (!twins && !goes_first(all, object, *spec)) return false;
+        append_actual(*spec, view, out);
+        return true;
+    }
+
+private:
+    static bool goes_first(const store::Snapshot& all, const store::Object& object, const json::Object& spec) {
         const auto twin = twin_of(object.name());
         const auto other = all.get(twin.name);
         const auto other_value = other ? json::parse(other->value()) : Result<json::Value>(json::Value());
         const auto* other_spec = other && other_value ? spec_of(&*other_value) : nullptr;
-        const bool ordinary = twin.evacuating ? shows_ordinary(other_spec, spec) : shows_ordinary(spec, other_spec);
-        if (ordinary == twin.evacuating) return false;  // it is the twin's turn
-        append_actual(*spec, view, out);
-        return true;
+        const bool ordinary = twin.evacuating ? shows_ordinary(other_spec, &spec) : shows_ordinary(&spec, other_spec);
+        return ordinary != twin.evacuating;
     }
 };
 
@@ -72,7 +78,9 @@ Answer Receptor::list_actual(const Operation& operation) {
     if (!snapshot) return problem_of(from_error(snapshot.error()));
     const bool all = operation.action == Action::list_actual;
     const auto prefix = namespace_ + "/" + (all ? std::string() : resource::name_for(operation.guid) + ".");
-    return array_of(*snapshot, prefix, Shown{all ? std::string() : operation.guid, operation.domain, operation.view});
+    return array_of(
+        *snapshot, prefix,
+        Shown{all ? std::string() : operation.guid, operation.domain, operation.view, operation.view == View::routing});
 }
 
 Answer Receptor::get_actual(const Operation& operation) {
