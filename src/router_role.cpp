@@ -206,6 +206,7 @@ void RouterRole::set_problem(std::string text) {
 }
 
 void RouterRole::run() {
+    recall_ports();
     while (!stopping()) {
         const auto facts = find_router();
         if (facts) serve(*facts);
@@ -247,12 +248,30 @@ Result<router::RouterFacts> RouterRole::ask_router() {
     }
     auto facts = facts_of(*text, secret);
     if (!facts) return facts;
-    json::Value kept = json::Object{{"router", *parsed}};
-    if (const auto value = json::parse(secret); !secret.empty() && value) json::set_at(kept, "secret", *value);
-    if (auto written = write_file(options_.state_dir / memory_file, json::serialize(kept), 0600); !written) {
+    remembered_ = json::Object{{"router", *parsed}};
+    if (const auto value = json::parse(secret); !secret.empty() && value) json::set_at(remembered_, "secret", *value);
+    remember();
+    return facts;
+}
+
+void RouterRole::remember() {
+    json::Object ports;
+    for (const auto& [transport, leased] : leased_) ports[std::string(traffic::name_of(transport))] = leased.text();
+    json::set_at(remembered_, "ports", json::Value(std::move(ports)));
+    if (auto written = write_file(options_.state_dir / memory_file, json::serialize(remembered_), 0600); !written) {
         log_.warn("cannot remember the router", {{"why", written.error().text()}});
     }
-    return facts;
+}
+
+void RouterRole::recall_ports() {
+    const auto text = read_file(options_.state_dir / memory_file);
+    const auto kept = text ? json::parse(*text) : fail(text.error());
+    if (!kept) return;
+    for (const auto transport : {traffic::Transport::tcp, traffic::Transport::udp}) {
+        const auto ports =
+            PortRanges::parse(json::string_at(*kept, fmt::format("ports.{}", traffic::name_of(transport))));
+        if (ports && !ports->empty()) leased_[transport] = *ports;
+    }
 }
 
 std::optional<router::RouterFacts> RouterRole::find_router() {
@@ -294,25 +313,33 @@ RouterRole::DriverOptions RouterRole::driver_options(const router::RouterFacts& 
     DriverOptions out{.haproxy = haproxy_options(facts)};
     ports_problem_.clear();
     if (facts.nginx) out.http = nginx_options(out.haproxy.settings);
-    if (!facts.spec.reservable_ports) return out;
-    // The API checks them: what cannot be read was written by a newer one.
-    const auto read = [&](const char* field, const std::string& text) {
-        const auto ports = PortRanges::parse(text);
-        if (ports) return *ports;
-        ports_problem_ = fmt::format("spec.reservablePorts.{}: {}", field, ports.error().text());
-        return PortRanges{};
-    };
+    if (facts.leased != nullptr && *facts.leased != leased_) {
+        leased_ = *facts.leased;
+        remember();
+    }
     const auto hosts = hosts_of(out.haproxy.settings.http_listen);
-    if (auto tcp = read("tcp", facts.spec.reservable_ports->tcp); !tcp.empty()) {
+    if (auto tcp = open_ports(facts, traffic::Transport::tcp); !tcp.empty()) {
         out.haproxy.settings.tcp_ports = std::move(tcp);
         out.haproxy.settings.port_hosts = hosts;
     }
-    if (auto udp = read("udp", facts.spec.reservable_ports->udp); !udp.empty()) {
+    if (auto udp = open_ports(facts, traffic::Transport::udp); !udp.empty()) {
         out.nginx = proxy::nginx::Options{
             .server = {.binary = options_.nginx, .directory = options_.state_dir / "nginx", .drain = udp_drain},
             .settings = {.ports = std::move(udp), .hosts = hosts}};
     }
     return out;
+}
+
+PortRanges RouterRole::open_ports(const router::RouterFacts& facts, traffic::Transport transport) {
+    const auto reservable = facts.spec.reservable_ports.value_or(resource::RouterReservablePorts{});
+    // The API checks them: what cannot be read was written by a newer one.
+    auto ports = PortRanges::parse(transport == traffic::Transport::tcp ? reservable.tcp : reservable.udp);
+    if (!ports) {
+        ports_problem_ = fmt::format("spec.reservablePorts.{}: {}", traffic::name_of(transport), ports.error().text());
+        ports = PortRanges{};
+    }
+    const auto leased = leased_.find(transport);
+    return leased != leased_.end() ? ports->with(leased->second) : *ports;
 }
 
 proxy::nginx::HttpOptions RouterRole::nginx_options(const proxy::haproxy::Settings& like) const {

@@ -21,6 +21,7 @@
 #include "cluster/link.h"
 #include "health/http_prober.h"
 #include "health/monitor.h"
+#include "json/value.h"
 #include "net/async_client.h"
 #include "proxy/haproxy/driver.h"
 #include "proxy/nginx/driver.h"
@@ -75,6 +76,12 @@ private:
         [[nodiscard]] bool same(const DriverOptions& other) const;
     };
     [[nodiscard]] DriverOptions driver_options(const router::RouterFacts& facts);
+    // Those that the Router reserves, and those that are leased: an owner keeps its port until its lease ends, though
+    // the range be another by now.
+    [[nodiscard]] PortRanges open_ports(const router::RouterFacts& facts, traffic::Transport transport);
+    // What a start while the API is away needs, and what the one before had open.
+    void remember();
+    void recall_ports();
     [[nodiscard]] proxy::haproxy::Options haproxy_options(const router::RouterFacts& facts);
     Result<std::unique_ptr<proxy::Driver>> start_proxies(const DriverOptions& with);
     void tell_trouble(const DriverOptions& with, const std::string& why);
@@ -104,8 +111,10 @@ private:
     health::HttpProber prober_;
     health::Monitor monitor_;
     StepThread probes_;
-    std::string ports_problem_;        // of the Router's reservable ports; of the thread
-    std::string certificate_problem_;  // of the Router's default one, as it was last logged; of the thread
+    json::Value remembered_ = json::Object{};  // the Router, its secret and leased ports; of the thread
+    router::LeasedPorts leased_;               // as far as it is known; of the thread
+    std::string ports_problem_;                // of the Router's reservable ports; of the thread
+    std::string certificate_problem_;          // of the Router's default one, as it was last logged; of the thread
     std::shared_ptr<Waker> waker_ = std::make_shared<Waker>();
 
     mutable std::mutex mutex_;

@@ -99,6 +99,22 @@ PortRanges PortRanges::without(const std::set<std::uint16_t>& ports) const {
     return left;
 }
 
+PortRanges PortRanges::with(const PortRanges& others) const {
+    auto all = ranges_;
+    all.insert(all.end(), others.ranges_.begin(), others.ranges_.end());
+    std::sort(all.begin(), all.end(), [](const PortRange& a, const PortRange& b) { return a.first < b.first; });
+    PortRanges joined;
+    for (const auto& range : all) {
+        auto& known = joined.ranges_;
+        if (!known.empty() && range.first <= known.back().last + 1) {
+            known.back().last = std::max(known.back().last, range.last);
+        } else {
+            known.push_back(range);
+        }
+    }
+    return joined;
+}
+
 bool PortRanges::contains(std::uint16_t port) const { return next(port) == port; }
 
 std::optional<std::uint16_t> PortRanges::next(std::uint16_t from) const {

@@ -37,6 +37,7 @@ public:
     // The lowest port that `good` agrees to.
     [[nodiscard]] std::optional<std::uint16_t> first_of(const std::function<bool(std::uint16_t)>& good) const;
     [[nodiscard]] PortRanges without(const std::set<std::uint16_t>& ports) const;
+    [[nodiscard]] PortRanges with(const PortRanges& others) const;  // may be more than can be reserved
     [[nodiscard]] std::size_t size() const;
     [[nodiscard]] bool empty() const { return ranges_.empty(); }
     [[nodiscard]] const std::vector<PortRange>& ranges() const { return ranges_; }  // from low to high

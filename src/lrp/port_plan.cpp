@@ -109,8 +109,7 @@ private:
                 outcomes_[i] = take(lease->at, same ? PortState::held : PortState::renew);
                 if (!ledger_.in_range(lease->at)) {
                     outcomes_[i]->message = fmt::format(
-                        "port {} is not among those that router {} reserves any more; it is kept for you while you "
-                        "want it, and served when it is there again",
+                        "port {} is not among those that router {} reserves any more; it stays yours while you want it",
                         lease->at.key.port, lease->at.router);
                 }
             }

@@ -273,6 +273,7 @@ std::optional<RouterFacts> Agent::Impl::served() const {
     if (!router->spec.default_certificate.empty()) {
         if (const auto* secret = source->secret(router->spec.default_certificate)) now.default_certificate = *secret;
     }
+    if (lrps) now.leased = lrps->leased_ports();
     return now;
 }
 

@@ -23,6 +23,7 @@
 #include "resource/kinds/load_balancer.h"
 #include "resource/kinds/router.h"
 #include "resource/kinds/secret.h"
+#include "router/leased_ports.h"
 
 namespace fairlead::router {
 
@@ -52,8 +53,9 @@ struct AgentParts {
 struct RouterFacts {
     resource::RouterSpec spec;
     std::optional<resource::Secret> default_certificate;
-    bool nginx = false;            // and not HAProxy
-    std::string listen_address{};  // spec.listen.address
+    bool nginx = false;                           // and not HAProxy
+    std::string listen_address{};                 // spec.listen.address
+    std::shared_ptr<const LeasedPorts> leased{};  // of a Router; null: it is not known yet
     bool operator==(const RouterFacts&) const = default;
 };
 

@@ -199,6 +199,7 @@ void LrpSource::take_router(const std::string& name, const Taker* taker) {
 }
 
 void LrpSource::take_lease(const Lease* before, const Lease* after) {
+    leased_ports_.reset();
     if (before != nullptr) {
         touched_ports_.insert(before->port);
         ports_.erase(before->port);
@@ -266,6 +267,18 @@ const LrpSettings& LrpSource::settings(const lrp::ProcessKey& process) const {
 const LeasedPort* LrpSource::leased(const traffic::PortKey& port) const {
     const auto found = ports_.find(port);
     return found != ports_.end() ? &found->second : nullptr;
+}
+
+std::shared_ptr<const LeasedPorts> LrpSource::leased_ports() const {
+    if (!listed()) return nullptr;
+    if (leased_ports_ == nullptr) {
+        std::map<traffic::Transport, std::set<std::uint16_t>> ports;
+        for (const auto& [key, leased] : ports_) ports[key.transport].insert(key.port);
+        auto made = std::make_shared<LeasedPorts>();
+        for (const auto& [transport, of] : ports) made->emplace(transport, PortRanges(of));
+        leased_ports_ = std::move(made);
+    }
+    return leased_ports_;
 }
 
 std::set<traffic::PortKey> LrpSource::ports_of(const lrp::ProcessKey& process) const {

@@ -27,6 +27,7 @@
 #include "cluster/shelf.h"
 #include "lrp/book.h"
 #include "resource/kinds/router.h"
+#include "router/leased_ports.h"
 #include "router/lrp_settings.h"
 #include "router/lrp_slots.h"
 #include "traffic/shards.h"
@@ -63,6 +64,9 @@ public:
     // Null: nobody has it.
     [[nodiscard]] const LeasedPort* leased(const traffic::PortKey& port) const;
     [[nodiscard]] std::set<traffic::PortKey> ports_of(const lrp::ProcessKey& process) const;
+    // All ports of this Router that somebody has; shared, as it is asked for at every step and seldom changes. Null:
+    // not everything has been listed yet.
+    [[nodiscard]] std::shared_ptr<const LeasedPorts> leased_ports() const;
 
     // Processes to look at again, each once.
     std::vector<lrp::ProcessKey> take_touched();
@@ -116,7 +120,8 @@ private:
     std::map<lrp::ProcessKey, std::set<traffic::PortKey>> ports_of_;
     std::set<lrp::ProcessKey> resettled_;
     std::set<traffic::PortKey> touched_ports_;
-    bool all_touched_ = false;  // the Routers have changed
+    mutable std::shared_ptr<const LeasedPorts> leased_ports_;  // null: to be made anew
+    bool all_touched_ = false;                                 // the Routers have changed
     std::unique_ptr<DesiredSink> desired_sink_;
     std::unique_ptr<ActualSink> actual_sink_;
     cluster::Shelf<Taker> taker_shelf_;

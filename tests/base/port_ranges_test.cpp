@@ -83,5 +83,22 @@ TEST(PortRanges, AreMadeOfPortsAndLoseSome) {
     for (const auto& row : rows) EXPECT_EQ(ports.without(row.out).text(), row.left);
 }
 
+TEST(PortRanges, AreJoined) {
+    const auto ports = *PortRanges::parse("1024,62000-62099,65535");
+    struct Row {
+        const char *others, *all;
+    };
+    const Row rows[] = {
+        {"", "1024,62000-62099,65535"},
+        {"62010-62020", "1024,62000-62099,65535"},
+        {"1025,62090-62110,65534", "1024-1025,62000-62110,65534-65535"},
+    };
+    for (const auto& row : rows) {
+        const auto others = *PortRanges::parse(row.others);
+        EXPECT_EQ(ports.with(others).text(), row.all);
+        EXPECT_EQ(others.with(ports), ports.with(others));
+    }
+}
+
 }  // namespace
 }  // namespace fairlead

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """TCP and UDP routes of LRPs, from kubectl to the client: a port is leased, HAProxy or nginx leads it to the instances, and it
-is closed to everybody when the lease is over."""
+is closed to everybody when the lease is over, and not before, though the Router reserves it no more."""
 
 import json
 import re
@@ -11,7 +11,7 @@ import urllib.request
 import harness
 from harness import ServerTest, until
 from lrp_router_test import actual, desired
-from router_ports_test import free_ports, resets
+from router_ports_test import free_ports, refused, resets
 from router_world import Backend, RouterProcess, apply, router_object
 
 
@@ -66,14 +66,58 @@ def ask_tcp(port):
         return None
 
 
+class EchoBackend:
+    """Says again what it is told, for as long as it is connected."""
+
+    def __init__(self):
+        self.socket = socket.create_server(("127.0.0.1", 0))
+        self.port = self.socket.getsockname()[1]
+        threading.Thread(target=self.run, daemon=True).start()
+
+    def run(self):
+        while True:
+            try:
+                client, _ = self.socket.accept()
+            except OSError:
+                return
+            threading.Thread(target=self.serve, args=(client,), daemon=True).start()
+
+    @staticmethod
+    def serve(client):
+        with client:
+            while text := client.recv(4096):
+                client.sendall(text)
+
+    def stop(self):
+        self.socket.shutdown(socket.SHUT_RDWR)
+        self.socket.close()
+
+
+def echoed(connection, text):
+    connection.sendall(text)
+    return connection.recv(4096) == text
+
+
+def echoes(port):
+    try:
+        with socket.create_connection(("127.0.0.1", port), 5) as client:
+            return echoed(client, b"hello")
+    except OSError:
+        return False
+
+
 class LrpPortsTest(ServerTest):
     @classmethod
     def setUpClass(cls):
         super().setUpClass()
         cls.tcp, cls.udp = sorted(free_ports(2))
-        apply(cls.server, router_object(reservablePorts={"tcp": str(cls.tcp), "udp": str(cls.udp), "graceSeconds": 1}))
+        cls.reserve(tcp=str(cls.tcp), udp=str(cls.udp))
         cls.router = RouterProcess(cls.server).start()
         cls.addClassCleanup(cls.router.remove)
+
+    @classmethod
+    def reserve(cls, **ports):
+        apply(cls.server, router_object(reservablePorts={**ports, "graceSeconds": 1}))
 
     def make(self, name, entry, backends):
         for backend in backends:
@@ -98,6 +142,33 @@ class LrpPortsTest(ServerTest):
         until(lambda: {ask_tcp(self.tcp) for _ in range(6)} == {"tcp-1"}, "one is left")
         self.kubectl("delete", "desiredlrp", "tcp")
         until(lambda: resets(self.tcp), "the lease is over")
+
+    def test_a_range_that_shrinks_leaves_owners_their_ports(self):
+        held, free, udp = sorted(free_ports(3))
+        self.reserve(tcp=f"{self.tcp},{held},{free}", udp=f"{self.udp},{udp}")
+        echo = EchoBackend()
+        self.make("held", {"port": 4000, "protocol": "tcp", "incoming_port": held}, [echo])
+        self.make("held-udp", {"port": 4000, "protocol": "udp", "incoming_port": udp}, [UdpBackend("held-udp")])
+        until(lambda: echoes(held), "the port is served")
+        until(lambda: ask_udp(udp) == "held-udp hello", "the UDP port is served")
+        until(lambda: resets(free), "the other one is open")
+        with socket.create_connection(("127.0.0.1", held), 5) as kept:
+            self.assertTrue(echoed(kept, b"before"))
+            self.reserve(tcp=str(self.tcp), udp=str(self.udp))
+            until(lambda: refused(free), "what nobody has is closed")
+            for _ in range(20):
+                self.assertTrue(echoes(held), "the owner keeps its port")
+            self.assertTrue(echoed(kept, b"after"), "who was connected still is")
+        self.assertEqual("held-udp hello", ask_udp(udp))
+        lease = json.loads(self.kubectl("get", "portlease", f"edge.tcp.{held}", "-o", "json").stdout)
+        self.assertEqual([("InRange", "False")], [(c["type"], c["status"]) for c in lease["status"]["conditions"]])
+        # The next agent does not know of the leases at once.
+        self.router.kill()
+        self.router.start()
+        for _ in range(20):
+            self.assertTrue(echoes(held), "a restart changes nothing")
+        self.kubectl("delete", "desiredlrp", "held", "held-udp")
+        until(lambda: refused(held), "with the lease the port goes")
 
     def test_udp(self):
         self.make("udp", {"port": 4000, "protocol": "udp", "incoming_port": self.udp}, [UdpBackend("udp-0"), UdpBackend("udp-1")])

@@ -144,8 +144,8 @@ std::vector<Case> asked_for() {
          {port_router("blue", "2000")},
          {port_lease(web, web.routes[0], "blue", 62001)},
          web,
-         {"held blue.tcp.62001: port 62001 is not among those that router blue reserves any more; it is kept for you "
-          "while you want it, and served when it is there again"}},
+         {"held blue.tcp.62001: port 62001 is not among those that router blue reserves any more; it stays yours "
+          "while you want it"}},
         {"AssignedFirst",  // who has the port, has it; also within one LRP
          {blue},
          {port_lease(web, port_route(5000), "blue", 62001)},
