@@ -270,7 +270,8 @@ void Emitter::Impl::settle(Step& step) {
         return;
     }
     const auto now = parts.clock.monotonic();
-    if (!settled || !parts.publisher.progress().up) settled = now + settle_for;
+    const bool knows = parts.book.hidden() == 0;
+    if (!settled || !knows || !parts.publisher.progress().up) settled = now + settle_for;
     if (now >= *settled) {
         owes = settling = false;
         settled.reset();

@@ -389,6 +389,7 @@ void Book::Impl::take(Snapshot rest) {
     }
     std::sort(missing.begin(), missing.end());
     missing.erase(std::unique(missing.begin(), missing.end()), missing.end());
+    instances.begin_sweep();
     for (const auto id : missing) {
         const auto& process = processes[id];
         instances.sweep(id, round);
@@ -487,6 +488,7 @@ std::vector<Endpoint> Book::endpoints(const ProcessKey& process, std::uint16_t c
 
 std::size_t Book::processes() const { return impl_->known; }
 std::size_t Book::instances() const { return impl_->instances.running(); }
+std::size_t Book::hidden() const { return impl_->instances.hidden(); }
 std::size_t Book::collisions() const { return impl_->instances.collisions(); }
 
 }  // namespace fairlead::lrp

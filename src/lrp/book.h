@@ -82,6 +82,8 @@ public:
     [[nodiscard]] std::vector<Endpoint> endpoints(const ProcessKey& process, std::uint16_t container_port) const;
     [[nodiscard]] std::size_t processes() const;  // that are known
     [[nodiscard]] std::size_t instances() const;  // that run, each index once
+    // Evacuating records that the last pass may have left out: nobody can say whether they are there still.
+    [[nodiscard]] std::size_t hidden() const;
     // Addresses that two processes claim now.
     [[nodiscard]] std::size_t collisions() const;
 

@@ -213,6 +213,7 @@ void Instances::sweep(ProcessId process, std::uint32_t round) {
         const auto record = records.begin() + static_cast<std::ptrdiff_t>(at - 1);
         if (record->seen == round) continue;
         if (record->behind == round && record->hidden < max_hidden_passes) {
+            ++hidden_;
             if (record->round != round) ++record->hidden;  // else an event of it came with this pass
         } else {
             remove(process, record);

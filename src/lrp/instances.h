@@ -41,7 +41,9 @@ public:
     // Adopts it if that changes nothing.
     bool agrees(ProcessId process, const Actual& actual, std::uint32_t round);
     [[nodiscard]] bool lacks_any(ProcessId process, std::uint32_t round) const;  // something was not seen
+    void begin_sweep() { hidden_ = 0; }
     void sweep(ProcessId process, std::uint32_t round);
+    [[nodiscard]] std::size_t hidden() const { return hidden_; }  // kept by the last sweeps though not seen
 
     // In order of index, those below `count`: of one index the ordinary instance, and one that is evacuated after it.
     [[nodiscard]] std::vector<Endpoint> endpoints(ProcessId process, std::int32_t count, std::uint16_t port) const;
@@ -108,7 +110,7 @@ private:
     Interned addresses_;
     IdTable places_;  // hash of a Place -> process, once for each record of it there
     std::vector<ProcessId> touched_;
-    std::size_t running_ = 0, collisions_ = 0;
+    std::size_t running_ = 0, collisions_ = 0, hidden_ = 0;
 };
 
 }  // namespace fairlead::lrp

@@ -188,8 +188,10 @@ TEST(Book, APassMayNotShowATwinThatLives) {
             pass(false);
             pass(true);
             EXPECT_EQ(at(book, "a"), both) << passes;
+            EXPECT_EQ(book.hidden(), 1);
         }
         pass(true);
+        EXPECT_EQ(book.hidden(), 0);
         EXPECT_EQ(at(book, "a"), crashed ? "" : "0=10.0.0.2:59000") << "nobody has heard of it for long";
     }
 }
