@@ -198,11 +198,11 @@ bool ApiSource::complete() const {
 bool ApiSource::current() const { return complete() && topics_[of_desired].up() && topics_[of_actual].up(); }
 
 // Somebody tells of changes, or has done so lately enough to be believed. What cannot be read may be what is missed.
-proxy::gorouter::Certainty ApiSource::certainty() const {
+traffic::Certainty ApiSource::certainty() const {
     const bool whole = desired_.unreadable_.empty() && actual_.unreadable_.empty();
     const auto lately = clock_.monotonic() - follower_options().silence - on_the_way;
     return {.as_of = whole ? lately : MonotonicTime{},
-            .fresh = proxy::gorouter::Certainty::Domains::all_but,
+            .fresh = traffic::Certainty::Domains::all_but,
             .domains = domains_.all_stale(clock_.now())};
 }
 

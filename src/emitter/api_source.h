@@ -37,7 +37,7 @@ public:
     // Watches bring everything in order, or break.
     void confirm() override {}
     [[nodiscard]] bool confirmed() const override { return true; }
-    [[nodiscard]] proxy::gorouter::Certainty certainty() const override;
+    [[nodiscard]] traffic::Certainty certainty() const override;
     [[nodiscard]] std::string problem() const override;
     // Watches bring everything in order: what is not known yet is on its way.
     void resync() override {}

@@ -28,7 +28,7 @@ public:
     [[nodiscard]] bool current() const override { return sync_.current(); }
     void confirm() override { sync_.confirm(clock_.monotonic()); }
     [[nodiscard]] bool confirmed() const override { return sync_.confirmed(); }
-    [[nodiscard]] proxy::gorouter::Certainty certainty() const override { return sync_.certainty(); }
+    [[nodiscard]] traffic::Certainty certainty() const override { return sync_.certainty(); }
     [[nodiscard]] std::string problem() const override { return sync_.problem(); }
     void resync() override { sync_.resync(clock_.monotonic()); }
     [[nodiscard]] SourceFigures figures() const override { return sync_.figures(); }

@@ -80,8 +80,8 @@ public:
     [[nodiscard]] bool confirmed() const { return !confirming_; }
 
     // The last pass that ended well and could be read to the last record, and the domains that are fresh.
-    [[nodiscard]] proxy::gorouter::Certainty certainty() const {
-        return {.as_of = as_of_, .fresh = proxy::gorouter::Certainty::Domains::only, .domains = book_.fresh_domains()};
+    [[nodiscard]] traffic::Certainty certainty() const {
+        return {.as_of = as_of_, .fresh = traffic::Certainty::Domains::only, .domains = book_.fresh_domains()};
     }
     [[nodiscard]] bool complete() const { return complete_; }
     [[nodiscard]] bool current() const;

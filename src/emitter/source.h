@@ -8,7 +8,7 @@
 #include <string>
 
 #include "base/step_thread.h"
-#include "proxy/gorouter/leftovers.h"
+#include "traffic/certainty.h"
 
 namespace fairlead::emitter {
 
@@ -35,7 +35,7 @@ public:
     virtual void confirm() = 0;
     [[nodiscard]] virtual bool confirmed() const = 0;
     // Of one that is current: what it means that something is not in the book, though somebody else knew of it.
-    [[nodiscard]] virtual proxy::gorouter::Certainty certainty() const = 0;
+    [[nodiscard]] virtual traffic::Certainty certainty() const = 0;
     // Why something cannot be read now, for people; empty: all is well.
     [[nodiscard]] virtual std::string problem() const = 0;
     // Something came that only reading everything can explain.

@@ -24,7 +24,7 @@ public:
     [[nodiscard]] bool current() const override { return read && follows; }
     void confirm() override { sure = !slow; }
     [[nodiscard]] bool confirmed() const override { return sure; }
-    [[nodiscard]] proxy::gorouter::Certainty certainty() const override { return {.domains = {"fresh"}}; }
+    [[nodiscard]] traffic::Certainty certainty() const override { return {.domains = {"fresh"}}; }
     [[nodiscard]] std::string problem() const override { return {}; }
     void resync() override {}
     [[nodiscard]] SourceFigures figures() const override { return {}; }
@@ -47,14 +47,14 @@ public:
     void active(Activity activity) override { active_as = activity; }
     void withdraw(bool may) override { may_withdraw = may; }
     void mark(std::string mark) override { marked = std::move(mark); }
-    void certain(std::optional<proxy::gorouter::Certainty> what) override {
+    void certain(std::optional<traffic::Certainty> what) override {
         certainty = std::move(what);
         ++told;
     }
     [[nodiscard]] proxy::gorouter::Figures emitted() const override { return {}; }
     Activity active_as = Activity::none;
     std::string marked = "not yet";
-    std::optional<proxy::gorouter::Certainty> certainty;
+    std::optional<traffic::Certainty> certainty;
     int told = 0;
     bool may_withdraw = false, up = true;
 };

@@ -339,7 +339,8 @@ TEST_F(GorouterDriverTest, AnAuditWithdrawsWhatAnEmitterBeforeHasLeft) {
     EXPECT_TRUE(router.holds("a.test", "10.9.9.9:2")) << "nobody is certain";
     EXPECT_THAT(metrics.expose(), HasSubstr("kind=\"leftover\",router=\"" + url + "\"} 2"));
     EXPECT_THAT(metrics.expose(), HasSubstr("kind=\"foreign\",router=\"" + url + "\"} 1"));
-    driver->certain(Certainty{.as_of = clock.monotonic() + 1h, .fresh = Certainty::Domains::only, .domains = {"d"}});
+    driver->certain(traffic::Certainty{
+        .as_of = clock.monotonic() + 1h, .fresh = traffic::Certainty::Domains::only, .domains = {"d"}});
     ASSERT_TRUE(eventually([&] {
         return !router.holds("a.test", "10.9.9.9:2") && !router.holds("n0.test", "10.9.9.9:2");
     })) << driver->progress().trouble;

@@ -57,7 +57,7 @@ protected:
     RouterModel router{RouterModel::Settings{}};
     Registrations ours{Settings{}};
     Leftovers leftovers;
-    Certainty certainty{.fresh = Certainty::Domains::only, .domains = {"fresh"}};
+    traffic::Certainty certainty{.fresh = traffic::Certainty::Domains::only, .domains = {"fresh"}};
     bool stuck = false;
     std::vector<std::string> sent;
     const Pair left{"left.test", "10.0.0.1:1001"};
@@ -129,7 +129,7 @@ TEST_F(LeftoversTest, ADomainThatIsNotFreshKeepsWhatIsItsOwn) {
     leave("other.test", "fresh");
     audit();
     EXPECT_THAT(audit(), ElementsAre(Pair{"other.test", "10.0.0.1:1001"}));
-    certainty = {.fresh = Certainty::Domains::all_but, .domains = {"stale"}};
+    certainty = {.fresh = traffic::Certainty::Domains::all_but, .domains = {"stale"}};
     EXPECT_THAT(audit(), IsEmpty());
     EXPECT_EQ(look().leftover_count, 1U) << "it is shown";
     certainty.domains.clear();

@@ -18,7 +18,7 @@ public:
     [[nodiscard]] bool current() const override { return source_->current(); }
     void confirm() override {}
     [[nodiscard]] bool confirmed() const override { return true; }
-    [[nodiscard]] gorouter::Certainty certainty() const override { return source_->certainty(); }
+    [[nodiscard]] traffic::Certainty certainty() const override { return source_->certainty(); }
     [[nodiscard]] std::string problem() const override { return source_->problem(); }
     void resync() override { source_->resync(); }
     [[nodiscard]] emitter::SourceFigures figures() const override { return source_->figures(); }
@@ -93,7 +93,7 @@ void SimPublisher::mark(std::string mark) {
     leftovers_.forget();
 }
 
-void SimPublisher::certain(std::optional<gorouter::Certainty> certainty) {
+void SimPublisher::certain(std::optional<traffic::Certainty> certainty) {
     if (!certainty) leftovers_.forget();
     certainty_ = std::move(certainty);
 }

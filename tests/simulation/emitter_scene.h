@@ -46,7 +46,7 @@ public:
     void active(proxy::gorouter::Activity activity) override;
     void withdraw(bool may) override;
     void mark(std::string mark) override;
-    void certain(std::optional<proxy::gorouter::Certainty> certainty) override;
+    void certain(std::optional<traffic::Certainty> certainty) override;
     [[nodiscard]] proxy::gorouter::Figures emitted() const override { return registrations_.figures(); }
 
     void connected(bool is);
@@ -67,7 +67,7 @@ private:
     const EmitterDefects& defects_;
     Publish publish_;
     proxy::gorouter::Registrations registrations_;
-    std::optional<proxy::gorouter::Certainty> certainty_;
+    std::optional<traffic::Certainty> certainty_;
     proxy::gorouter::Leftovers leftovers_;
     traffic::RoutingTable table_;
     std::set<LivePair> had_;

@@ -81,7 +81,7 @@ public:
     }
 
     // Nobody waits for it: it is looked at when a router has answered.
-    void certain(std::optional<Certainty> certainty) override {
+    void certain(std::optional<traffic::Certainty> certainty) override {
         const std::lock_guard lock(mutex_);
         inbox_.doubted = inbox_.doubted || !certainty;
         inbox_.certainty = std::move(certainty);

@@ -65,7 +65,7 @@ public:
     virtual void mark(std::string mark) = 0;
     // What the table says of what is not in it, from time to time; nothing, as at first: nobody is to go by that. What
     // emitters before us have left in routers is withdrawn by it, if audits find some.
-    virtual void certain(std::optional<Certainty> certainty) = 0;
+    virtual void certain(std::optional<traffic::Certainty> certainty) = 0;
     [[nodiscard]] virtual Figures emitted() const = 0;
 };
 

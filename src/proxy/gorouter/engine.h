@@ -37,8 +37,8 @@ struct Inbox {
     std::optional<Activity> active{};
     std::optional<bool> withdraw{};
     std::optional<std::string> mark{};
-    std::optional<Certainty> certainty{};  // the last one; nothing: no news, or doubt
-    bool doubted = false;                  // for a moment at least
+    std::optional<traffic::Certainty> certainty{};  // the last one; nothing: no news, or doubt
+    bool doubted = false;                           // for a moment at least
     std::vector<Heard> heard{};
     std::optional<Routes> routes{};
 };
@@ -99,7 +99,7 @@ private:
     MonotonicTime compared_at_{};                 // when its answer came
     std::map<std::string, std::string> audited_;  // by URL: what the last audit found; only if there was something
     std::map<std::string, std::string> foreign_;  // by URL: what the log says of endpoints that are not ours
-    std::optional<Certainty> certainty_;
+    std::optional<traffic::Certainty> certainty_;
     Leftovers leftovers_;
 
     Published published_;

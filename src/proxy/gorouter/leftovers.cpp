@@ -5,7 +5,7 @@
 namespace fairlead::proxy::gorouter {
 
 std::vector<Pair> Leftovers::found(const std::string& url, MonotonicTime heard, const std::vector<Leftover>& all,
-                                   const Certainty& certainty, Registrations& registrations) {
+                                   const traffic::Certainty& certainty, Registrations& registrations) {
     std::vector<Pair> gone;
     std::map<Pair, MonotonicTime> seen;
     auto& before = seen_[url];

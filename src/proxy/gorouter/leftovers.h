@@ -7,27 +7,14 @@
 #pragma once
 
 #include <map>
-#include <set>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "base/clock.h"
 #include "proxy/gorouter/registrations.h"
+#include "traffic/certainty.h"
 
 namespace fairlead::proxy::gorouter {
-
-// How much the table says of what is not in it.
-struct Certainty {
-    MonotonicTime as_of{};  // it has all that was there then
-    // Where a process may be left out though it is there, because nobody has told all of a domain lately.
-    enum class Domains { all_but, only } fresh = Domains::only;
-    std::set<std::string> domains{};  // fresh ones, or those that are not
-    [[nodiscard]] bool covers(std::string_view domain) const {
-        return domains.contains(std::string(domain)) == (fresh == Domains::only);
-    }
-    bool operator==(const Certainty&) const = default;
-};
 
 // A pair with our mark in a router's table, that is neither live nor being withdrawn.
 struct Leftover {
@@ -41,7 +28,7 @@ public:
     // An audit of the router at `url`, whose answer came at `heard`, has found these. Withdraws what may be, and says
     // what that was.
     std::vector<Pair> found(const std::string& url, MonotonicTime heard, const std::vector<Leftover>& all,
-                            const Certainty& certainty, Registrations& registrations);
+                            const traffic::Certainty& certainty, Registrations& registrations);
     // What was found so far does not count: for a while nobody could be certain.
     void forget() { seen_.clear(); }
 
