@@ -5,9 +5,9 @@
 
 #include <array>
 #include <memory>
-#include <optional>
 #include <vector>
 
+#include "base/base32.h"
 #include "base/text.h"
 #include "net/handles.h"
 
@@ -18,7 +18,6 @@ namespace {
 using Bytes = std::vector<std::uint8_t>;
 using Key = std::unique_ptr<EVP_PKEY, net::Free<EVP_PKEY_free>>;
 
-constexpr std::string_view alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567";  // RFC 4648 section 6
 constexpr std::size_t key_bytes = 32, sum_bytes = 2;
 constexpr std::size_t seed_bytes = 2 + key_bytes + sum_bytes;      // two of them say: seed of a user
 constexpr std::size_t seed_characters = (seed_bytes * 8 + 4) / 5;  // 58
@@ -34,35 +33,6 @@ std::uint16_t sum_of(const Bytes& bytes) {
     return static_cast<std::uint16_t>(sum);
 }
 
-std::optional<Bytes> decoded(std::string_view text) {
-    Bytes bytes;
-    std::uint32_t held = 0;
-    unsigned bits = 0;
-    for (const auto c : text) {
-        const auto digit = alphabet.find(c);
-        if (digit == std::string_view::npos) return std::nullopt;
-        held = held << 5U | static_cast<std::uint32_t>(digit);
-        bits += 5;
-        if (bits < 8) continue;
-        bits -= 8;
-        bytes.push_back(static_cast<std::uint8_t>(held >> bits & 0xffU));
-    }
-    return bytes;
-}
-
-std::string encoded(const Bytes& bytes) {
-    std::string text;
-    std::uint32_t held = 0;
-    unsigned bits = 0;
-    for (const auto byte : bytes) {
-        held = held << 8U | byte;
-        bits += 8;
-        for (; bits >= 5; bits -= 5) text += alphabet[held >> (bits - 5) & 31U];
-    }
-    if (bits > 0) text += alphabet[held << (5 - bits) & 31U];
-    return text;
-}
-
 void add_sum(Bytes& bytes) {
     const auto sum = sum_of(bytes);
     bytes.push_back(static_cast<std::uint8_t>(sum & 0xffU));
@@ -70,24 +40,25 @@ void add_sum(Bytes& bytes) {
 }
 
 Result<std::string> public_key_of(std::string_view seed) {
-    const auto bytes = decoded(seed);
-    if (!bytes || seed.size() != seed_characters) {
+    const auto decoded = from_base32(seed);
+    if (!decoded || seed.size() != seed_characters) {
         return fail(Errc::invalid, fmt::format("the seed is not {} characters of A-Z and 2-7", seed_characters));
     }
     const std::array kinds{static_cast<std::uint8_t>(seed_kind | user_kind >> 5U),
                            static_cast<std::uint8_t>((user_kind & 31U) << 3U)};
-    if ((*bytes)[0] != kinds[0] || (*bytes)[1] != kinds[1]) return fail(Errc::invalid, "the seed is not of a user");
-    Bytes checked(bytes->begin(), bytes->end() - sum_bytes);
+    const Bytes bytes(decoded->begin(), decoded->end());
+    if (bytes[0] != kinds[0] || bytes[1] != kinds[1]) return fail(Errc::invalid, "the seed is not of a user");
+    Bytes checked(bytes.begin(), bytes.end() - sum_bytes);
     add_sum(checked);
-    if (checked != *bytes) return fail(Errc::invalid, "the seed's checksum is wrong: a character may be");
-    const Key key(EVP_PKEY_new_raw_private_key(EVP_PKEY_ED25519, nullptr, bytes->data() + kinds.size(), key_bytes));
+    if (checked != bytes) return fail(Errc::invalid, "the seed's checksum is wrong: a character may be");
+    const Key key(EVP_PKEY_new_raw_private_key(EVP_PKEY_ED25519, nullptr, bytes.data() + kinds.size(), key_bytes));
     Bytes out(1 + key_bytes, static_cast<std::uint8_t>(user_kind));
     auto size = key_bytes;
     if (!key || EVP_PKEY_get_raw_public_key(key.get(), out.data() + 1, &size) != 1 || size != key_bytes) {
         return fail(Errc::internal, "no public key can be made of the seed");
     }
     add_sum(out);
-    return encoded(out);
+    return base32(std::string(out.begin(), out.end()));
 }
 
 }  // namespace
