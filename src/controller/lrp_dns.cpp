@@ -78,7 +78,7 @@ LrpDns::LrpDns(control::Context& context, LrpDnsOptions options)
     watch_zones_and_records();
     context_.add_source([this] { poll(); });
     if (options_.etcd != nullptr) {
-        etcd_problem_ = options_.etcd->problem();
+        etcd_ = options_.etcd->standing();
         options_.etcd->on_news(context_.waker());
     }
 }
@@ -200,9 +200,9 @@ void LrpDns::tell_etcd() {
         if (!uid.empty()) options_.etcd->complete(sha256_hex(uid).substr(0, owner_digits));
         named_to_etcd_ = !uid.empty();
     }
-    auto problem = options_.etcd->problem();
-    if (problem == etcd_problem_) return;
-    etcd_problem_ = std::move(problem);
+    auto standing = options_.etcd->standing();
+    if (standing == etcd_) return;
+    etcd_ = std::move(standing);
     desired_.scan({}, {}, [this](const store::ObjectRef& object) {
         if (may_concern(*object)) want(fmt::format("{}{}", lrp_word, object->name()));
         return true;
@@ -327,18 +327,19 @@ Result<void> LrpDns::draft_lrp(const std::string& name, Writes& writes) const {
     auto status = status_of<resource::DesiredLrpStatus>(*object);
     if (!status) return fail(status.error());
     const auto namespace_ = namespace_of(name);
+    using Keys = skydns::EtcdStanding::Keys;
     SkyFacts facts{.routes = read->routes,
                    .namespace_ = namespace_,
                    .hosts = {},
                    .etcd = options_.etcd != nullptr,
-                   .etcd_problem = etcd_problem_,
+                   .etcd_problem = etcd_.keys == Keys::old ? std::optional(etcd_.why) : std::nullopt,
                    .generation = json::int_at(*object, "metadata.generation").value_or(0)};
     std::set<std::string> seen;
     for (const auto& route : read->routes.sky) {
         if (seen.insert(route.host).second) facts.hosts.push_back(host_facts(namespace_, route.host));
     }
     // After every start for a moment; what was said before holds until it is known better, and then comes here again.
-    if (etcd_problem_ == skydns::EtcdWriter::untried) return {};
+    if (options_.etcd != nullptr && etcd_.keys == Keys::untried) return {};
     const auto wanted = sky_condition(facts);
     auto& conditions = status->conditions;
     const auto* present = control::find_condition(conditions, sky_condition_type);

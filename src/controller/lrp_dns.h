@@ -81,7 +81,7 @@ private:
     skydns::Directory directory_;
     KeyBatch waiting_;
     bool following_ = false, named_to_etcd_ = false;
-    std::optional<std::string> etcd_problem_;
+    skydns::EtcdStanding etcd_;
     Gauge services_;
 };
 

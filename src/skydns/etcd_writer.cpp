@@ -58,16 +58,16 @@ bool EtcdWriter::is_complete() const {
     return !owner_.empty();
 }
 
-std::optional<std::string> EtcdWriter::problem() const {
+EtcdStanding EtcdWriter::standing() const {
     const std::lock_guard lock(mutex_);
-    return problem_;
+    return standing_;
 }
 
-void EtcdWriter::say(std::optional<std::string> problem) {
+void EtcdWriter::say(EtcdStanding standing) {
     {
         const std::lock_guard lock(mutex_);
-        if (problem_ == problem) return;
-        problem_ = std::move(problem);
+        if (standing_ == standing) return;
+        standing_ = std::move(standing);
     }
     if (news_) news_();
 }
@@ -169,7 +169,7 @@ void EtcdWriter::succeeded() {
     if (failures_ > 0) log_.info("etcd takes services again");
     failures_ = 0;
     failing_.set(0);
-    say(std::nullopt);
+    say({.keys = EtcdStanding::Keys::current});
 }
 
 void EtcdWriter::failed(const Error& error, MonotonicTime now) {
@@ -178,7 +178,7 @@ void EtcdWriter::failed(const Error& error, MonotonicTime now) {
     failing_.set(1);
     if (failures_ == 1) log_.warn("etcd does not take services, trying again", {{"why", error.text()}});
     retry_at_ = now + limits_.backoff.delay(failures_, random_);
-    say(error.text());
+    say({.keys = EtcdStanding::Keys::old, .why = error.text()});
 }
 
 }  // namespace fairlead::skydns

@@ -3,7 +3,7 @@
 // read and compared at the start, after every loss and every few minutes, so that whatever somebody else did to our
 // keys is mended. Keys of others are never touched.
 //
-// Threads: put, complete, problem from any; step from one (a StepThread, or a test by hand).
+// Threads: put, complete, standing from any; step from one (a StepThread, or a test by hand).
 #pragma once
 
 #include <atomic>
@@ -32,6 +32,18 @@ struct EtcdWriterLimits {
     Backoff backoff{.base = std::chrono::milliseconds(200), .cap = std::chrono::seconds(15)};
 };
 
+// What has become of the keys in etcd.
+struct EtcdStanding {
+    enum class Keys {
+        untried,  // nothing was written yet, nor failed
+        current,
+        old,  // perhaps: see why
+    };
+    Keys keys = Keys::untried;
+    std::string why{};
+    bool operator==(const EtcdStanding&) const = default;
+};
+
 class EtcdWriter {
 public:
     // `leading`: nothing is written while it says no.
@@ -42,9 +54,7 @@ public:
     void put(std::span<const Service> gone, std::span<const Service> come);
     // All that there is was put, and this is who we are in etcd: from now on what is not wanted goes.
     void complete(const std::string& owner);
-    // Why the keys in etcd may be old; nothing: all is there. `untried` before it was tried for the first time.
-    static constexpr const char* untried = "nothing was written yet";
-    [[nodiscard]] std::optional<std::string> problem() const;
+    [[nodiscard]] EtcdStanding standing() const;
     // Called from the writer's thread when that has changed. Before the first step.
     void on_news(std::function<void()> news) { news_ = std::move(news); }
     void on_work(std::function<void()> wake) { wake_ = std::move(wake); }
@@ -60,7 +70,7 @@ private:
     [[nodiscard]] bool has_work() const;
     void succeeded();
     void failed(const Error& error, MonotonicTime now);
-    void say(std::optional<std::string> problem);
+    void say(EtcdStanding standing);
 
     Etcd etcd_;
     const std::function<bool()> leading_;
@@ -74,7 +84,7 @@ private:
     std::string owner_;                          // empty: not complete
     std::map<std::string, std::string> wanted_;  // key without the owner -> value
     std::set<std::string> dirty_;                // those that have changed
-    std::optional<std::string> problem_ = untried;
+    EtcdStanding standing_;
 
     // Of the stepping thread.
     std::int64_t lease_ = 0;

@@ -116,7 +116,7 @@ TEST_F(Writer, WaitsUntilEverythingIsKnown) {
     ASSERT_EQ(etcd.keys.size(), 1U);
     EXPECT_EQ(etcd.keys.begin()->first, key(0));
     EXPECT_NE(etcd.keys.begin()->second.lease, 0) << "without a lease it would outlive us";
-    EXPECT_EQ(writer->problem(), std::nullopt);
+    EXPECT_EQ(writer->standing().keys, EtcdStanding::Keys::current);
 }
 
 TEST_F(Writer, WritesWhatChangesAndNoMore) {
@@ -171,16 +171,16 @@ TEST_F(Writer, TriesAgainUntilEtcdIsBack) {
     etcd.away = {0, 1};
     put({service(1)});
     run();
-    ASSERT_TRUE(writer->problem());
-    EXPECT_THAT(*writer->problem(), HasSubstr("connection refused"));
-    EXPECT_THAT(*writer->problem(), HasSubstr(":2379")) << "says who";
+    EXPECT_EQ(writer->standing().keys, EtcdStanding::Keys::old);
+    EXPECT_THAT(writer->standing().why, HasSubstr("connection refused"));
+    EXPECT_THAT(writer->standing().why, HasSubstr(":2379")) << "says who";
     const auto calls = etcd.calls.size();
     run_for(seconds(100));
     EXPECT_LT(etcd.calls.size() - calls, 80U) << "with patience";
     etcd.away.clear();
     run_for(seconds(16));
     EXPECT_EQ(etcd.keys.size(), 2U) << "those whose lease ended meanwhile, too";
-    EXPECT_EQ(writer->problem(), std::nullopt);
+    EXPECT_EQ(writer->standing().keys, EtcdStanding::Keys::current);
     EXPECT_GE(news, 3) << "written, failing, written";
 }
 
@@ -191,7 +191,7 @@ TEST_F(Writer, GoesToAnotherMember) {
     writer->complete(std::string(owner));
     run();
     EXPECT_EQ(etcd.keys.size(), 1U);
-    EXPECT_EQ(writer->problem(), std::nullopt);
+    EXPECT_EQ(writer->standing().keys, EtcdStanding::Keys::current);
     const auto first_of = [](const auto& calls, char member) {
         return std::count_if(calls.begin(), calls.end(), [&](const auto& call) { return call[0] == member; });
     };
@@ -249,7 +249,7 @@ TEST_F(Writer, TellsThatItsPasswordIsWrong) {
     put({service(0)});
     writer->complete(std::string(owner));
     run();
-    EXPECT_THAT(writer->problem().value_or(""), HasSubstr("authentication failed"));
+    EXPECT_THAT(writer->standing().why, HasSubstr("authentication failed"));
 }
 
 TEST_F(Writer, CarriesManyInPagesAndPieces) {
