@@ -21,8 +21,9 @@ struct Progress {
     std::uint64_t programmed = 0;  // everything up to this version is in force, but for the problems
     // By owner, of what cannot be in force: "certificate: key does not match". The rest of the owner may be.
     std::map<std::string, std::string> problems;
-    std::string trouble;        // of the proxy as a whole, for people; empty: none
-    std::uint64_t reloads = 0;  // counted growth and new classes; never for a change of routes
+    std::string trouble;  // of the proxy as a whole, for people; empty: none
+    // Of HAProxy: counted growth and new classes, never for a change of routes. Of nginx: all.
+    std::uint64_t reloads = 0;
     bool operator==(const Progress&) const = default;
 };
 

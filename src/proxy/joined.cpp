@@ -105,6 +105,7 @@ Progress joined(Progress main, const Progress& udp) {
         auto& text = main.problems[owner];
         text += (text.empty() ? "" : "; ") + problem;
     }
+    main.reloads += udp.reloads;
     if (!udp.trouble.empty()) main.trouble += (main.trouble.empty() ? "" : "; ") + udp.trouble;
     return main;
 }

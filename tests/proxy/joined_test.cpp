@@ -90,13 +90,13 @@ TEST(Joined, BothSayAsOne) {
                        .programmed = 5,
                        .problems = {{"b", "three"}, {"c", "four"}},
                        .trouble = "UDP is away",
-                       .reloads = 0};
+                       .reloads = 2};
     const Progress both{.up = true,
                         .inherited = false,
                         .programmed = 5,
                         .problems = {{"a", "one"}, {"b", "two; three"}, {"c", "four"}},
                         .trouble = "UDP is away",
-                        .reloads = 3};
+                        .reloads = 5};
     EXPECT_EQ(joined(main, udp), both);
 }
 

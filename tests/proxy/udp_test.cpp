@@ -146,6 +146,7 @@ TEST(Udp, ManyChangesAreFewReloads) {
     const auto reloads = std::stod(text.substr(line + std::string("\nfairlead_proxy_nginx_reloads_total ").size()));
     EXPECT_GE(reloads, 1);
     EXPECT_LE(reloads, 2 + took / world.options.pace);
+    EXPECT_EQ(static_cast<double>(world.driver->progress().reloads), reloads);
     EXPECT_TRUE(world.counted("fairlead_proxy_nginx_ports 30"));
 }
 
@@ -216,9 +217,11 @@ TEST(Udp, TheNextDriverTakesOverWhatRuns) {
     EXPECT_EQ(world.processes(), processes) << "the same table is no reload";
     EXPECT_TRUE(world.driver->progress().problems.empty()) << "its ports are nobody else's";
     EXPECT_FALSE(world.driver->progress().inherited);
+    const auto reloads = world.driver->progress().reloads;
     table.pools["a"].members = {two.member()};
     world.want(table);
     EXPECT_EQ(ask_udp(world.port(0)), "two x");
+    EXPECT_EQ(world.driver->progress().reloads, reloads + 1);
     // Both gone: the files say what was served.
     world.lose_driver();
     ::kill(world.master(), SIGTERM);

@@ -3,6 +3,8 @@
 #include <algorithm>
 
 #include "base/backoff.h"
+#include "base/files.h"
+#include "base/text.h"
 #include "proxy/ports.h"
 
 namespace fairlead::proxy::nginx {
@@ -19,6 +21,7 @@ constexpr seconds ports_again{5};
 constexpr seconds idle{60};
 // As of HAProxy: while somebody asks for figures they are not much older than this.
 constexpr seconds figures_every{2}, figures_wanted_for{60};
+constexpr const char* reloads_file = "reloads";
 
 }  // namespace
 
@@ -47,6 +50,10 @@ Result<void> UdpEngine::start() {
     // What a former driver left serves on until a table comes; its files, if it is gone.
     inherited_ = server_.adopt();
     if (!inherited_ && server_.installed()) inherited_ = server_.start_from_files().has_value();
+    if (inherited_) {
+        const auto counted = read_file(options_.server.directory / reloads_file);
+        reloads_ = counted ? static_cast<std::uint64_t>(parse_int(trim(*counted)).value_or(0)) : 0;
+    }
     if (inherited_) log_.info("nginx adopted", {{"directory", options_.server.directory.string()}});
     return {};
 }
@@ -103,7 +110,10 @@ void UdpEngine::failed(MonotonicTime now, const Error& error) {
 
 void UdpEngine::taken(bool reloaded) {
     if (reloaded) {
+        ++reloads_;
         meters_.reloads.add();
+        // For the driver that takes it over. Lost, a figure is smaller than it should be.
+        (void)write_file(options_.server.directory / reloads_file, std::to_string(reloads_), 0600);
         log_.info("nginx reloaded", {{"ports", config_.ports.size()}});
     }
     reloaded_ = clock_.monotonic();
@@ -183,7 +193,8 @@ Progress UdpEngine::progress() const {
                       .programmed = programmed_,
                       .problems = config_.problems,
                       .trouble = trouble_.empty() ? in_use_text(traffic::Transport::udp, busy_)
-                                                  : "UDP ports are not served: " + trouble_};
+                                                  : "UDP ports are not served: " + trouble_,
+                      .reloads = reloads_};
     if (!trouble_.empty()) {
         for (const auto& [key, rule] : table_.ports) {
             progress.problems[rule.owner] = "UDP ports are not served as they should be: " + trouble_;

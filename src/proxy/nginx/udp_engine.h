@@ -62,7 +62,7 @@ private:
     bool changed_ = false;  // the table, since the plan
     UdpConfig config_;
     std::set<std::uint16_t> busy_;
-    std::uint64_t version_ = 0, programmed_ = 0;
+    std::uint64_t version_ = 0, programmed_ = 0, reloads_ = 0;
     std::string trouble_;
     int failures_ = 0;
     std::optional<MonotonicTime> retry_, reloaded_, looked_, figures_wanted_;
