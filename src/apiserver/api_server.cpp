@@ -179,7 +179,7 @@ void ApiServer::drain() {
     impl_->hub.drain();
 }
 
-net::Response ApiServer::error_response(int status, std::string message) {
+net::Response ApiServer::error_response(int status, std::string message, std::string_view target) {
     Status refusal;
     refusal.code = status;
     refusal.message = std::move(message);
@@ -205,7 +205,7 @@ net::Response ApiServer::error_response(int status, std::string message) {
             refusal.reason = status >= 500 ? "InternalError" : "BadRequest";
             break;
     }
-    return answer(refusal);
+    return receptor::is_ours(target) ? receptor::to_response(receptor::problem_of(refusal)) : answer(refusal);
 }
 
 void ApiServer::handle(net::Request request, net::Respond respond) {

@@ -63,7 +63,7 @@ public:
     void drain();
 
     // How the HTTP layer words its own refusals.
-    static net::Response error_response(int status, std::string message);
+    static net::Response error_response(int status, std::string message, std::string_view target = "");
 
 private:
     struct Impl;

@@ -104,7 +104,26 @@ struct Builder {
     bool on_comment(bj::string_view, bj::error_code&) { return true; }
 };
 
-std::string describe(const bj::error_code& error) {
+// Boost calls what follows "\ud800" a syntax error unless it is another escape.
+bool after_high_surrogate(std::string_view text, std::size_t offset) {
+    constexpr std::size_t escape = 6;
+    for (const std::size_t end : {offset, offset - 1}) {  // the parser may have looked at one more
+        if (offset < escape + 1 || end > text.size()) continue;
+        const auto before = text.substr(end - escape, escape);
+        if (before.starts_with("\\ud") || before.starts_with("\\uD")) {
+            return std::string_view("89abAB").find(before[3]) != std::string_view::npos;
+        }
+    }
+    return false;
+}
+
+std::string describe(const bj::error_code& error, std::string_view text, std::size_t offset) {
+    if (text.starts_with("\xef\xbb\xbf")) return "there is a byte order mark, which JSON must not have (RFC 8259, 8.1)";
+    if (error == bj::error::illegal_leading_surrogate || error == bj::error::illegal_trailing_surrogate ||
+        error == bj::error::expected_utf16_escape ||
+        (error == bj::error::syntax && after_high_surrogate(text, offset))) {
+        return "a surrogate stands alone: \\ud800..\\udbff and \\udc00..\\udfff come in pairs (RFC 8259, 7)";
+    }
     if (error == bj::error::incomplete) return "the text ends too early";
     if (error == bj::error::extra_data) return "there is something after the value";
     if (error == bj::error::too_deep) return fmt::format("nested deeper than {}", max_depth);
@@ -180,7 +199,7 @@ Result<Value> parse_counting(std::string_view text, std::size_t max_values, std:
             return fail(std::move(refusal));
         }
         if (!error && used < text.size()) error = bj::error::extra_data;
-        if (error) return fail(parse_error(text, used, describe(error)));
+        if (error) return fail(parse_error(text, used, describe(error, text, used)));
         members = parser.handler().members;
         return parser.handler().stack.release();
     } catch (const std::exception& exception) {  // bad_alloc, length_error

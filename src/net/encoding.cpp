@@ -47,7 +47,11 @@ void append_head(std::string& out, const Response& response, const HeadOptions& 
             out += "Transfer-Encoding: chunked\r\n";
         }
     }
-    if (options.close) out += "Connection: close\r\n";
+    if (options.close) {
+        out += "Connection: close\r\n";
+    } else if (equal_ignoring_case(response.headers.get("Connection"), "keep-alive")) {
+        out += "Connection: keep-alive\r\n";  // the rule of HTTP/1.1, said where an old protocol wants it said
+    }
     out += "\r\n";
 }
 

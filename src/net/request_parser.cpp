@@ -104,6 +104,7 @@ public:
     [[nodiscard]] const Failure& failure() const { return failure_; }
     [[nodiscard]] bool keep_alive() const { return beast_.version == 11 && beast_.keep_alive(); }
     [[nodiscard]] bool http_1_0() const { return beast_.version != 11; }
+    [[nodiscard]] const std::string& target() const { return beast_.request.target; }
     [[nodiscard]] bool expects_continue() const { return expects_continue_; }
     Request take() { return std::move(beast_.request); }
 
@@ -181,6 +182,7 @@ RequestParser::State RequestParser::state() const { return impl_->state(); }
 const RequestParser::Failure& RequestParser::failure() const { return impl_->failure(); }
 bool RequestParser::keep_alive() const { return impl_->keep_alive(); }
 bool RequestParser::http_1_0() const { return impl_->http_1_0(); }
+const std::string& RequestParser::target() const { return impl_->target(); }
 bool RequestParser::expects_continue() const { return impl_->expects_continue(); }
 Request RequestParser::take() { return impl_->take(); }
 

@@ -41,9 +41,10 @@ public:
     [[nodiscard]] State state() const;
     [[nodiscard]] const Failure& failure() const;
     // From State::body on:
-    [[nodiscard]] bool keep_alive() const;        // HTTP/1.1 without Connection: close
-    [[nodiscard]] bool http_1_0() const;          // no chunked answers
-    [[nodiscard]] bool expects_continue() const;  // Expect: 100-continue
+    [[nodiscard]] bool keep_alive() const;            // HTTP/1.1 without Connection: close
+    [[nodiscard]] bool http_1_0() const;              // no chunked answers
+    [[nodiscard]] const std::string& target() const;  // of a request that failed, too, if its first line was read
+    [[nodiscard]] bool expects_continue() const;      // Expect: 100-continue
     // Method, target, headers and body, once complete. Trailers are checked and dropped.
     Request take();
 

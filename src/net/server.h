@@ -34,8 +34,8 @@ struct ServerOptions {
     std::chrono::milliseconds write_timeout{30'000};  // a reader that takes no byte for this long is cut off
     std::size_t gzip_from_bytes = 128UL * 1024;       // as kube-apiserver
     // Body of the answers that the session itself gives (400, 408, 413, 414, 431, 503): lets the API server word them
-    // its way.
-    std::function<Response(int status, std::string message)> error_response{};
+    // its way, by what was asked for ("" if that is not known).
+    std::function<Response(int status, std::string message, std::string_view target)> error_response{};
 };
 
 class Server {

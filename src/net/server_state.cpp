@@ -81,8 +81,8 @@ std::string ServerState::next_request_id() {
     return fmt::format("{}-{:x}", id_prefix_, last_id_.fetch_add(1, std::memory_order_relaxed) + 1);
 }
 
-Response ServerState::error_response(int status, std::string message) const {
-    if (options.error_response) return options.error_response(status, std::move(message));
+Response ServerState::error_response(int status, std::string message, std::string_view target) const {
+    if (options.error_response) return options.error_response(status, std::move(message), target);
     Response response;
     response.status = status;
     response.headers.set("Content-Type", "text/plain; charset=utf-8");

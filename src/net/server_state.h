@@ -57,7 +57,7 @@ public:
 
     std::string next_request_id();
     // The answer that the session itself gives.
-    [[nodiscard]] Response error_response(int status, std::string message) const;
+    [[nodiscard]] Response error_response(int status, std::string message, std::string_view target = "") const;
 
     enum class Admission {
         granted,

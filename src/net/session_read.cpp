@@ -135,8 +135,9 @@ void Session::refuse(int status, std::string message) {
                        {{"peer", peer_.address}, {"id", request_id_}, {"status", status}, {"reason", message}});
     head_only_ = http_1_0_ = false;
     close_after_ = unread_input_ = true;
+    auto answer = server_->error_response(status, std::move(message), intake_.parser().target());
     intake_.drop();
-    respond(server_->error_response(status, std::move(message)));
+    respond(std::move(answer));
 }
 
 // During a stream: a client that leaves, or sends more than we would keep, is only seen by reading.

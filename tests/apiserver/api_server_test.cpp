@@ -531,6 +531,9 @@ TEST(ErrorResponse, WordsTheHttpLayersRefusals) {
         response.body,
         R"({"kind":"Status","apiVersion":"v1","metadata":{},"status":"Failure","message":"Request entity too large: limit is 3145728","reason":"RequestEntityTooLarge","code":413})");
     EXPECT_EQ(ApiServer::error_response(400, "bad").status, 400);
+    const auto receptor = ApiServer::error_response(413, "too large", "/v1/actual_lrps/bulk");
+    EXPECT_EQ(receptor.status, 413);
+    EXPECT_EQ(receptor.body, R"({"name":"InvalidRequest","message":"Request entity too large: limit is 3145728"})");
     EXPECT_EQ(ApiServer::error_response(503, "later").headers.get("Retry-After"), "1");
 }
 

@@ -157,7 +157,9 @@ INSTANTIATE_TEST_SUITE_P(
         {"OtherIndex", "PUT", "/v1/actual_lrps/web/index/0", R"({"index":1,"state":"UNCLAIMED"})", 400, "InvalidLRP",
          "Invalid field: index"},
         {"DomainUnknown", "PUT", "/v1/actual_lrps/other/index/0", R"({"state":"UNCLAIMED"})", 400, "InvalidLRP",
-         "Invalid field: domain"},
+         "Invalid field: domain (is missing, and process 'other' is unknown: no desired LRP says it)"},
+        {"OtherDomain", "PUT", "/v1/actual_lrps/web/index/0", R"({"state":"UNCLAIMED","domain":"d"})", 400,
+         "InvalidLRP", "Invalid field: domain ('d' is not that of process 'web', which is 'cf-apps')"},
         {"Guid", "PUT", "/v1/actual_lrps/a%20b/index/0", R"({"state":"UNCLAIMED","domain":"d"})", 400, "InvalidLRP",
          "Invalid field: process_guid"},
         {"BulkIsAnObject", "POST", "/v1/actual_lrps/bulk", "[]", 400, "InvalidJSON", "must be a JSON object"},
@@ -204,7 +206,7 @@ TEST(ReceptorActual, ManyAtOnce) {
     EXPECT_EQ(json::serialize(results[0]), R"({"process_guid":"web","index":0,"evacuating":false,"code":201})");
     EXPECT_EQ(json::int_at(results[600], "code"), 204);
     EXPECT_EQ(json::string_at(results[601], "error.name"), "InvalidLRP");
-    EXPECT_THAT(std::string(json::string_at(results[602], "error.message")), HasSubstr("process_guid: is missing"));
+    EXPECT_EQ(json::string_at(results[602], "error.message"), "Invalid field: process_guid (is missing)");
     EXPECT_EQ(json::int_at(results[603], "code"), 204);
     EXPECT_EQ(
         json::serialize(results[604]),
@@ -220,6 +222,22 @@ TEST(ReceptorActual, ManyAtOnce) {
     EXPECT_THAT(again.body, HasSubstr(R"("code":204)"));
     EXPECT_THAT(world.ask("GET", "/v1/actual_lrps/web/index/5").body, HasSubstr(R"("index":1})")) << "nothing changed";
     EXPECT_EQ(world.ask("POST", "/v1/actual_lrps/bulk", "{}").body, R"({"results":[]})");
+}
+
+TEST(ReceptorActual, ItemsOfManyAreRefusedAsTheyWouldBeAlone) {
+    ReceptorWorld world;
+    world.ask("POST", "/v1/desired_lrps", ReceptorWorld::process("web"));
+    for (const std::string_view said :
+         {R"("state":"LOST")", R"("state":"UNCLAIMED","domain":"d")", R"("state":"UNCLAIMED","ports":[4000])",
+          R"("state":"UNCLAIMED","address":"10.0.0.1")"}) {
+        const auto alone = world.ask("PUT", "/v1/actual_lrps/web/index/0", "{" + std::string(said) + "}");
+        const auto item = R"({"process_guid":"web","index":0,)" + std::string(said) + "}";
+        const auto many = world.ask("POST", "/v1/actual_lrps/bulk", R"({"upsert":[)" + item + "]}");
+        EXPECT_EQ(alone.code, 400) << said;
+        EXPECT_THAT(many.body, HasSubstr(R"("code":400,"error":)" + alone.body + "}")) << said;
+    }
+    const auto removal = world.ask("POST", "/v1/actual_lrps/bulk", R"({"remove":[{"process_guid":"none","index":0}]})");
+    EXPECT_THAT(removal.body, HasSubstr("ActualLRPIndexNotFound")) << "whose domain nobody need know";
 }
 
 // A list that is longer than what is answered at once comes in slices and is the same list.

@@ -205,6 +205,7 @@ class ReceptorTest(unittest.TestCase):
         self.assertEqual(200, events.answer.status)
         self.assertEqual("text/event-stream; charset=utf-8", events.answer.headers["Content-Type"])
         self.assertEqual("no-cache, no-store, must-revalidate", events.answer.headers["Cache-Control"])
+        self.assertEqual("keep-alive", events.answer.headers["Connection"])
         until(lambda: events.last, "an id before the first event")
         self.assertEqual(201, server.request("POST", "/v1/desired_lrps", PROCESS)[0])
         self.assertEqual(201, server.request("PUT", "/v1/actual_lrps/web/index/0", INSTANCE)[0])

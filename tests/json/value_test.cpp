@@ -54,6 +54,13 @@ INSTANTIATE_TEST_SUITE_P(
     Json, Refuse,
     testing::Values(
         RefuseRow{"empty", "", "invalid JSON at line 1 column 1: the text ends too early"},
+        RefuseRow{
+            "byte_order_mark", "\xef\xbb\xbf{}",
+            "invalid JSON at line 1 column 1: there is a byte order mark, which JSON must not have (RFC 8259, 8.1)"},
+        RefuseRow{
+            "lone_high_surrogate", R"("\ud83d!")",
+            "invalid JSON at line 1 column 8: a surrogate stands alone: \\ud800..\\udbff and \\udc00..\\udfff come "
+            "in pairs (RFC 8259, 7)"},
         RefuseRow{"cut_off", "{\"a\":", "invalid JSON at line 1 column 6: the text ends too early"},
         RefuseRow{"two_values", "1 2", "invalid JSON at line 1 column 3: there is something after the value"},
         RefuseRow{"line_and_column", "{\n  \"a\": 1,\n  b\n}", "invalid JSON at line 3 column 3: syntax error"},

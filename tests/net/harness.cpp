@@ -131,7 +131,7 @@ KeyPair TestPki::client(const std::string& name, const Clock& clock, std::chrono
 
 TestServer::TestServer(FunctionHandler::Function function) : handler_(std::move(function)) {
     options.listen = "127.0.0.1:0";
-    options.error_response = [](int status, const std::string& message) {
+    options.error_response = [](int status, const std::string& message, std::string_view) {
         return text_response(status, "refused: " + message);
     };
 }

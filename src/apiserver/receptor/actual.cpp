@@ -119,8 +119,17 @@ Answer Receptor::remove_actual(const Operation& operation, const Caller& caller)
                                        : problem_of(replies.front());
 }
 
+std::optional<std::string> Receptor::domain_of(const std::string& guid, KnownDomains& known) const {
+    const auto [at, fresh] = known.try_emplace(guid);
+    if (!fresh) return at->second;
+    const auto desired = find(desired_, resource::desired_lrp_name(guid), guid);
+    const auto object = desired && *desired ? json::parse((*desired)->value()) : Result<json::Value>(json::Value());
+    if (desired && *desired && object) at->second = json::string_at(*object, "spec.domain");
+    return at->second;
+}
+
 // What an executor need not say: the domain is the process's, and a state began when it was first told.
-void Receptor::complete_actual(json::Object& spec, const std::string& name) const {
+Result<void> Receptor::complete_actual(json::Object& spec, const std::string& name, KnownDomains& known) const {
     const std::string guid(text_of(spec, "process_guid"));
     const auto found = find(actual_, name, guid);
     const auto present = found && *found ? json::parse((*found)->value()) : Result<json::Value>(json::Value());
@@ -131,19 +140,22 @@ void Receptor::complete_actual(json::Object& spec, const std::string& name) cons
         const auto now = std::chrono::duration_cast<std::chrono::nanoseconds>(clock_.now().time_since_epoch()).count();
         spec["since"] = same ? resource::int_of(*before, "since").value_or(now) : static_cast<std::int64_t>(now);
     }
-    if (spec.contains("domain")) return;
-    if (before != nullptr) {
-        spec["domain"] = json::String(text_of(*before, "domain"));
-        return;
+    const auto of_process = domain_of(guid, known);
+    const std::string sent(text_of(spec, "domain"));
+    if (of_process && !sent.empty() && sent != *of_process) {
+        return fail(Errc::invalid, "domain",
+                    fmt::format("'{}' is not that of process '{}', which is '{}'", sent, guid, *of_process));
     }
-    const auto desired = find(desired_, resource::desired_lrp_name(guid), guid);
-    if (!desired || !*desired) return;
-    if (const auto object = json::parse((*desired)->value())) {
-        spec["domain"] = json::String(json::string_at(*object, "spec.domain"));
+    if (!sent.empty()) return {};
+    if (!of_process && before == nullptr) {
+        return fail(Errc::invalid, "domain",
+                    fmt::format("is missing, and process '{}' is unknown: no desired LRP says it", guid));
     }
+    spec["domain"] = of_process ? *of_process : std::string(text_of(*before, "domain"));
+    return {};
 }
 
-Result<BatchWrite> Receptor::actual_write(json::Object spec) const {
+Result<BatchWrite> Receptor::place_of(const json::Object& spec) {
     const std::string guid(text_of(spec, "process_guid"));
     const auto index = resource::int_of(spec, "index");
     if (guid.empty()) return fail(Errc::invalid, "process_guid", "is missing");
@@ -154,19 +166,27 @@ Result<BatchWrite> Receptor::actual_write(json::Object spec) const {
     const bool leaving = evacuating != nullptr && evacuating->is_bool() && evacuating->get_bool();
     BatchWrite write;
     write.name = resource::actual_lrp_name(guid, *index, leaving);
-    complete_actual(spec, write.name);
-    write.object = json::Object{{"apiVersion", actual_.api_version()},
-                                {"kind", actual_.name},
-                                {"metadata", json::Object{{"name", write.name}}},
-                                {"spec", std::move(spec)}};
     write.applies = is_of(guid, "");
     return write;
+}
+
+tl::expected<BatchWrite, Answer> Receptor::actual_write(json::Object spec, KnownDomains& known) const {
+    auto write = place_of(spec);
+    if (!write) return tl::unexpected(invalid_field(write.error()));
+    if (auto complete = complete_actual(spec, write->name, known); !complete) {
+        return tl::unexpected(invalid_field(complete.error()));
+    }
+    write->object = json::Object{{"apiVersion", actual_.api_version()},
+                                 {"kind", actual_.name},
+                                 {"metadata", json::Object{{"name", write->name}}},
+                                 {"spec", std::move(spec)}};
+    return std::move(*write);
 }
 
 Answer Receptor::put_actual(const Operation& operation, std::string_view body, const Caller& caller) {
     const auto index = parse_index(operation.index);
     if (!index) return invalid_request(bad_index);
-    const auto value = json::parse(body, json::max_sent_values);
+    const auto value = parse_body(body);
     if (!value) return invalid_json(value.error().text());
     auto spec = read_actual(*value);
     if (!spec) return invalid_json(spec.error().text());
@@ -183,8 +203,9 @@ Answer Receptor::put_actual(const Operation& operation, std::string_view body, c
         return invalid_lrp("Invalid field: evacuating (is another than in the query)");
     }
     if (operation.evacuating) (*spec)["evacuating"] = true;
-    auto write = actual_write(std::move(*spec));
-    if (!write) return invalid_lrp("Invalid field: " + write.error().text());
+    KnownDomains known;
+    auto write = actual_write(std::move(*spec), known);
+    if (!write) return std::move(write.error());
     if (auto missing = ensure_namespace()) return std::move(*missing);
     const auto replies = rest_.write_many(actual_, namespace_, {*write}, query(caller));
     const auto& reply = replies.front();
@@ -192,16 +213,16 @@ Answer Receptor::put_actual(const Operation& operation, std::string_view body, c
     return {.code = reply.code == 201 ? 201 : 204};
 }
 
-Result<BatchWrite> Receptor::actual_removal(const json::Value& item) const {
-    auto spec = read_actual(item);
-    if (!spec) return fail(spec.error());
-    const std::string instance(text_of(*spec, "instance_guid"));
-    const std::string guid(text_of(*spec, "process_guid"));
-    auto write = actual_write(std::move(*spec));
-    if (!write) return write;
-    write->object.reset();
-    write->applies = is_of(guid, instance);
-    return write;
+// An item of many, refused in the words in which it would be refused alone.
+tl::expected<BatchWrite, Answer> Receptor::actual_item(const json::Value& sent, bool removes,
+                                                       KnownDomains& known) const {
+    auto spec = read_actual(sent);
+    if (!spec) return tl::unexpected(invalid_json(spec.error().text()));
+    if (!removes) return actual_write(std::move(*spec), known);
+    auto write = place_of(*spec);
+    if (!write) return tl::unexpected(invalid_field(write.error()));
+    write->applies = is_of(std::string(text_of(*spec, "process_guid")), std::string(text_of(*spec, "instance_guid")));
+    return std::move(*write);
 }
 
 // Why a removal found nothing: a late one of an instance that has a successor is told so.
@@ -215,9 +236,8 @@ Answer Receptor::nothing_to_remove(const json::Value& sent, const std::string& n
 }
 
 Answer Receptor::write_many_actual(std::string_view body, const Caller& caller) {
-    const auto value = json::parse(body, json::max_sent_values);
+    const auto value = parse_body(body);
     if (!value) return invalid_json(value.error().text());
-    if (!value->is_object()) return invalid_json("the body must be a JSON object");
     struct Item {
         const json::Value* sent;
         bool removes;
@@ -226,6 +246,7 @@ Answer Receptor::write_many_actual(std::string_view body, const Caller& caller) 
     };
     std::vector<Item> items;
     std::vector<BatchWrite> writes;
+    KnownDomains known;
     for (const auto* list : {"upsert", "remove"}) {
         const auto* sent = value->get_object().if_contains(list);
         if (sent == nullptr || sent->is_null()) continue;
@@ -233,14 +254,12 @@ Answer Receptor::write_many_actual(std::string_view body, const Caller& caller) 
         const bool removes = std::string_view(list) == "remove";
         for (const auto& one : sent->get_array()) {
             Item item{&one, removes, std::nullopt, {}};
-            auto write =
-                removes ? actual_removal(one)
-                        : read_actual(one).and_then([&](json::Object spec) { return actual_write(std::move(spec)); });
+            auto write = actual_item(one, removes, known);
             if (write) {
                 item.write = writes.size();
                 writes.push_back(std::move(*write));
             } else {
-                item.error = invalid_lrp("Invalid field: " + write.error().text()).body;
+                item.error = std::move(write.error().body);
             }
             items.push_back(std::move(item));
         }

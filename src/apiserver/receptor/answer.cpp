@@ -67,6 +67,10 @@ Answer invalid_json(std::string_view message) { return problem(400, "InvalidJSON
 Answer invalid_request(std::string_view message) { return problem(400, "InvalidRequest", message); }
 Answer invalid_lrp(std::string_view message) { return problem(400, "InvalidLRP", message); }
 
+Answer invalid_field(const Error& error) {
+    return invalid_lrp(fmt::format("Invalid field: {} ({})", error.field, error.message));
+}
+
 Answer desired_not_found(std::string_view guid) {
     return problem(404, "DesiredLRPNotFound", fmt::format("Desired LRP with guid '{}' not found", guid));
 }

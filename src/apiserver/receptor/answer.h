@@ -29,6 +29,7 @@ Answer problem(int code, std::string_view name, std::string_view message);
 Answer invalid_json(std::string_view message);
 Answer invalid_request(std::string_view message);
 Answer invalid_lrp(std::string_view message);
+Answer invalid_field(const Error& error);  // of an LRP: "Invalid field: F (why)"
 Answer desired_not_found(std::string_view guid);
 Answer desired_exists(std::string_view guid);
 Answer desired_conflict(std::string_view guid);

@@ -122,6 +122,7 @@ void Front::open_events(const CallPtr& call, const Operation& operation) {
     answer.code = 200;
     answer.headers = {{"Content-Type", "text/event-stream; charset=utf-8"},
                       {"Cache-Control", "no-cache, no-store, must-revalidate"},
+                      {"Connection", "keep-alive"},
                       {"X-Accel-Buffering", "no"}};  // for a proxy in between
     answer.stream =
         std::make_unique<EventStream>(std::move(plan), lent_.store, lent_.clock, &lent_.hub, std::move(limits), held);

@@ -71,6 +71,21 @@ std::string_view wrong_type(const json::Value& value, Is is) {
     return "";
 }
 
+// 4e3 is as good as 4000, and shown as that: rules and messages know whole numbers.
+json::Value as_whole(const json::Value& number) {
+    constexpr double too_large = 9'223'372'036'854'775'808.0;  // 2^63
+    if (!number.is_double() || std::abs(number.get_double()) >= too_large) return number;
+    return static_cast<std::int64_t>(number.get_double());
+}
+
+json::Value as_written(const json::Value& value, Is is) {
+    if (is == Is::number) return as_whole(value);
+    if (is != Is::list_of_numbers) return value;
+    json::Array numbers;
+    for (const auto& each : value.get_array()) numbers.push_back(as_whole(each));
+    return numbers;
+}
+
 template <std::size_t N>
 Result<json::Object> read_members(const json::Value& from, const Member (&members)[N]) {
     const auto* object = from.if_object();
@@ -82,16 +97,9 @@ Result<json::Object> read_members(const json::Value& from, const Member (&member
         if (const auto wrong = wrong_type(*value, member.is); !wrong.empty()) {
             return fail(Errc::invalid, std::string(member.name), std::string(wrong));
         }
-        spec.emplace(member.name, *value);
+        spec.emplace(member.name, as_written(*value, member.is));
     }
     return spec;
-}
-
-Result<json::Value> parse(std::string_view body) {
-    auto value = json::parse(body, json::max_sent_values);
-    if (!value) return fail(value.error());
-    if (!value->is_object()) return fail(Errc::invalid, "the body must be a JSON object");
-    return value;
 }
 
 // The map of routes as it is written in a body; a list of names is made one.
@@ -104,8 +112,15 @@ std::string text_of_routes(std::string_view body) {
 
 }  // namespace
 
+Result<json::Value> parse_body(std::string_view body) {
+    auto value = json::parse(body, json::max_sent_values);
+    if (!value) return fail(value.error().code, "the body", value.error().text());
+    if (!value->is_object()) return fail(Errc::invalid, "the body must be a JSON object");
+    return value;
+}
+
 Result<json::Object> read_desired(std::string_view body) {
-    const auto value = parse(body);
+    const auto value = parse_body(body);
     if (!value) return fail(value.error());
     auto spec = read_members(*value, desired_members);
     if (!spec) return fail(spec.error());
@@ -122,7 +137,7 @@ Result<json::Object> read_desired(std::string_view body) {
 }
 
 Result<DesiredUpdate> read_update(std::string_view body) {
-    const auto value = parse(body);
+    const auto value = parse_body(body);
     if (!value) return fail(value.error());
     DesiredUpdate update;
     const auto* instances = value->get_object().if_contains("instances");

@@ -3,6 +3,7 @@
 // Thread-safe: state is in the store alone. Writes block until they are durable. The front (front.h) serves it by HTTP.
 #pragma once
 
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -45,11 +46,15 @@ private:
     Answer put_actual(const Operation& operation, std::string_view body, const Caller& caller);
     Answer remove_actual(const Operation& operation, const Caller& caller);
     Answer write_many_actual(std::string_view body, const Caller& caller);
-    // Errors: invalid, naming a field that says which record is meant.
-    Result<BatchWrite> actual_write(json::Object spec) const;
-    Result<BatchWrite> actual_removal(const json::Value& item) const;
+    // Of processes, as far as they were asked for: many instances have one. Nothing: there is no such process.
+    using KnownDomains = std::map<std::string, std::optional<std::string>>;
+    std::optional<std::string> domain_of(const std::string& guid, KnownDomains& known) const;
+    // Which record is meant. Errors: invalid, naming the field that does not say it.
+    static Result<BatchWrite> place_of(const json::Object& spec);
+    Result<void> complete_actual(json::Object& spec, const std::string& name, KnownDomains& known) const;
+    tl::expected<BatchWrite, Answer> actual_write(json::Object spec, KnownDomains& known) const;
+    tl::expected<BatchWrite, Answer> actual_item(const json::Value& sent, bool removes, KnownDomains& known) const;
     [[nodiscard]] Answer nothing_to_remove(const json::Value& sent, const std::string& name) const;
-    void complete_actual(json::Object& spec, const std::string& name) const;
 
     // --- domains.cpp ---
     Answer put_domain(const std::string& domain, const net::Headers& headers, const Caller& caller);

@@ -1,5 +1,7 @@
 // What the Receptor demands of a process: "Invalid field: F" for each rule that is broken. Rules that our kind has
 // beyond these are told by the kind. Routes are not looked at.
+#include <fmt/core.h>
+
 #include <algorithm>
 
 #include "apiserver/receptor/shape.h"
@@ -76,6 +78,14 @@ std::string broken_desired_rules(const json::Object& spec) {
     broken.unless(text_of(spec, "annotation").size() <= resource::max_lrp_annotation_bytes, "annotation");
     if (const auto* rules = list_of(spec, "egress_rules")) {
         for (const auto& rule : *rules) resource::check_egress_rule(rule, root.member("egress_rules"), tell);
+    }
+    if (const auto* ports = list_of(spec, "ports")) {
+        for (const auto& [index, repeated] : resource::broken_lrp_ports(*ports)) {
+            const auto value = json::serialize((*ports)[index]);
+            broken.field(repeated
+                             ? fmt::format("ports[{}] (Duplicate value: {})", index, value)
+                             : fmt::format("ports[{}] (Invalid value: {}: {})", index, value, resource::lrp_port_rule));
+        }
     }
     return broken.text();
 }

@@ -22,6 +22,8 @@ bool desired_differs(const json::Object& before, const json::Object& after, View
 bool actual_concerns(const json::Object* before, const json::Object* after, View view);
 
 // --- in ---
+// An object. Errors: invalid, naming the body, the place in it and the rule.
+Result<json::Value> parse_body(std::string_view body);
 // Spec of a DesiredLRP from a create request; members that nobody knows are left out. Errors: invalid, in the words of
 // a decoder ("instances: must be a whole number").
 Result<json::Object> read_desired(std::string_view body);

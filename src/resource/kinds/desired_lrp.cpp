@@ -17,14 +17,13 @@ namespace {
 
 void check_ports(const json::Object& spec, const json::Object*, Violations& violations) {
     const auto* ports = list_of(spec, "ports");
-    std::set<std::int64_t> seen;
-    for (std::size_t i = 0; ports != nullptr && i < ports->size(); ++i) {
-        const auto& port = (*ports)[i];
-        const auto number = port.is_int64() ? port.get_int64() : 0;
-        if (number < 1 || number > 65535) {
-            violations.invalid(indexed("ports", i), port, "must be between 1 and 65535");
-        } else if (!seen.insert(number).second) {
-            violations.duplicate(indexed("ports", i), port);
+    if (ports == nullptr) return;
+    for (const auto& [index, repeated] : broken_lrp_ports(*ports)) {
+        const auto& port = (*ports)[index];
+        if (repeated) {
+            violations.duplicate(indexed("ports", index), port);
+        } else {
+            violations.invalid(indexed("ports", index), port, std::string(lrp_port_rule));
         }
     }
 }

@@ -1,6 +1,7 @@
 #include "resource/kinds/lrp_rules.h"
 
 #include <algorithm>
+#include <set>
 
 #include "resource/kinds/rules.h"
 
@@ -97,6 +98,17 @@ void check_ports(const Part& rule) {
 
 void check_lrp_action(const json::Value& action, const Path& at, const TellBroken& tell) {
     check_action(action, at, at.name, tell);
+}
+
+std::vector<BrokenLrpPort> broken_lrp_ports(const json::Array& ports) {
+    std::vector<BrokenLrpPort> broken;
+    std::set<std::int64_t> seen;
+    for (std::size_t i = 0; i < ports.size(); ++i) {
+        const auto number = ports[i].is_int64() ? ports[i].get_int64() : 0;
+        const bool is_port = number >= 1 && number <= 65535;
+        if (!is_port || !seen.insert(number).second) broken.push_back({i, is_port});
+    }
+    return broken;
 }
 
 void check_egress_rule(const json::Value& value, const Path& at, const TellBroken& tell) {
