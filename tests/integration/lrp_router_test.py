@@ -118,10 +118,9 @@ class LrpRouterTest(ServerTest):
         for round_ in range(2, 6):
             # As Diego does: the evacuating twin serves until it goes, beside the new one as soon as that runs.
             new = self.backend(f"moved-{round_}")
-            self.put(actual("moving", 0, {4000: old[4000].port}, evacuating=True, since=round_))
+            self.put(actual("moving", 0, {4000: old[4000].port}, evacuating=True, since=round_ - 1))
             self.put(actual("moving", 0, {}, "UNCLAIMED", since=round_))
-            self.put(actual("moving", 0, {}, "UNCLAIMED", since=round_ + 1))
-            self.put(actual("moving", 0, {4000: new.port}, since=round_ + 2))
+            self.put(actual("moving", 0, {4000: new.port}, since=round_))
             before = "moving-0-4000" if round_ == 2 else f"moved-{round_ - 1}"
             self.all_of("moving.com", {before, f"moved-{round_}"})
             self.kubectl("delete", "actuallrp", "moving.0.evacuating")
