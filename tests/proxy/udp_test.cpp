@@ -182,8 +182,8 @@ TEST(Udp, NginxThatIsKilledComesBackAndNoOldWorkerStays) {
     traffic::RoutingTable table;
     add_port(table, "a", world.port(0), {one.member()}, false, udp);
     world.want(table);
+    ASSERT_TRUE(eventually([&] { return world.processes().size() == 3; })) << "a master and two workers";
     const auto before = world.processes();
-    ASSERT_EQ(before.size(), 3U) << "a master and two workers";
     ::kill(world.master(), SIGKILL);
     ASSERT_TRUE(eventually([&] { return world.counted("fairlead_proxy_nginx_restarts_total 1"); }));
     ASSERT_TRUE(eventually([&] {
