@@ -26,6 +26,10 @@ inline constexpr std::string_view claims_path = "/apis/fairlead.dev/v1/namespace
 inline constexpr std::string_view ingresses_path = "/apis/networking.k8s.io/v1/namespaces/shop/ingresses";
 inline constexpr std::string_view instances_path = "/apis/fairlead.dev/v1/routerinstances";
 
+// Of an Ingress that names the balancer a.
+inline constexpr std::string_view names_a =
+    R"("loadBalancer":{"bareMetalLoadBalancer":{"type":"Haproxy","serviceName":"a"}})";
+
 // Counts writes, and breaks one of them.
 class BreakingTransport final : public control::Transport {
 public:
