@@ -1,6 +1,6 @@
 // `fairlead describe loadbalancerclaim` and `loadbalancer`: which balancers were considered for a claim that waits, or
-// for an Ingress that asks for resources itself, and why each did not fit; who shares a balancer, and which Ingresses it carries. The describe_* functions are pure;
-// balancer_world asks the server for what belongs to an object.
+// for an Ingress that asks for resources itself, and why each did not fit; who shares a balancer, and which Ingresses
+// it carries. The describe_* functions are pure; balancer_world asks the server for what belongs to an object.
 #pragma once
 
 #include <string>
