@@ -15,7 +15,7 @@ using State = SilentInstance::State;
 constexpr std::size_t instances_shown = 3;
 
 std::string text_of(const SilentInstance& instance) {
-    const auto who = fmt::format("instance {} ({})", instance.name, instance.address);
+    auto who = fmt::format("instance {} ({})", instance.name, instance.address);
     switch (instance.state) {
         case State::not_ready:
             return fmt::format("{}: {}", who, instance.message.empty() ? "not ready" : instance.message);
