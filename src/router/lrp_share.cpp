@@ -281,6 +281,25 @@ const LrpSettings& LrpShare::settings(const traffic::RuleKey& name) const {
     return source_.settings({});
 }
 
+// Instances whose proxy takes TLS alone are reached by TLS. A pool is reached in one way: beside others they are left
+// out, and it is told.
+void reach_by_tls(route::Part& part) {
+    const auto by_tls_alone = [](const traffic::Member& each) {
+        return each.tls_port != 0 && each.port == each.tls_port;
+    };
+    for (auto& [name, pool] : part.table.pools) {
+        auto& members = pool.members;
+        if (members.empty()) continue;
+        if (std::all_of(members.begin(), members.end(), by_tls_alone)) {
+            pool.tls.emplace();
+        } else if (const auto left_out = std::erase_if(members, by_tls_alone); left_out > 0) {
+            part.problems.push_back({"Unsupported", fmt::format("{} of its instances take TLS alone and get nothing, "
+                                                                "as the others are reached without it",
+                                                                left_out)});
+        }
+    }
+}
+
 LrpShare::Made LrpShare::make(const traffic::RuleKey& name, WallTime now) {
     Made made;
     auto& part = made.part;
@@ -291,6 +310,7 @@ LrpShare::Made LrpShare::make(const traffic::RuleKey& name, WallTime now) {
     part.check = said.check;
     part.problems = said.problems;
     end_tls(said, name, now, part);
+    reach_by_tls(part);
     if (const auto& url = part.table.rules.begin()->second.route_service; !url.empty()) {
         // What the service guards must not be reached without it.
         for (auto& [pool, of] : part.table.pools) of.members.clear();

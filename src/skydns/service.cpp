@@ -63,7 +63,7 @@ std::vector<Service> services_of(const lrp::Desired& process, const EndpointsOf&
             service.mark = before == endpoint.index ? mark_beside : mark;
             before = endpoint.index;
             service.address = endpoint.address;
-            service.port = endpoint.port;
+            service.port = endpoint.port != 0 ? endpoint.port : endpoint.tls_port;
             service.priority = route.priority;
             if (route.weight.value_or(0) != 0) service.weight = *route.weight;
             service.ttl = route.ttl.value_or(default_ttl);

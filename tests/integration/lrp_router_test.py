@@ -77,6 +77,16 @@ class LrpRouterTest(ServerTest):
         found = [(each["status"], each["reason"], each["message"]) for each in status.get("conditions", []) if each["type"] == "CfRouter"]
         return found[0] if found else (None, None, None)
 
+    def test_an_instance_that_takes_tls_alone_is_reached_by_it(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        backend = Backend("sealed", certificate=make_certificate(folder.name, "instance"))
+        self.addCleanup(backend.stop)
+        lrp = actual("sealed", 0, {})
+        lrp["spec"]["ports"] = [{"container_port": 4000, "host_port": 0, "host_tls_proxy_port": backend.port}]
+        self.put(desired("sealed", [{"port": 4000, "routes": ["sealed.com"]}], instances=1), lrp)
+        self.all_of("sealed.com", {"sealed"})
+
     def test_the_example_of_routing_2(self):
         self.make("example", EXAMPLE, 2)
         self.all_of("foo.com", {"example-0-4000", "example-1-4000"})

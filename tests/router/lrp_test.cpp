@@ -22,6 +22,13 @@ protected:
                                      "routes: {{{4}}}}}}}",
                                      name, metadata.empty() ? "" : ", ", metadata, instances, routes_));
     }
+    void put_instance_of_tls(const std::string& name, int index, const std::string& address) {
+        api.put(actual,
+                fmt::format("{{metadata: {{name: {0}-{1}, namespace: shop, uid: a-{0}-{1}}}, spec: {{process_guid: "
+                            "guid-{0}, instance_guid: 'i{1}', domain: apps, index: {1}, state: RUNNING, address: "
+                            "{2}, ports: [{{container_port: 4000, host_port: 0, host_tls_proxy_port: 61443}}]}}}}",
+                            name, index, address));
+    }
     // "web" at index 0: 10.10.0.1, ports 59001 and 59002.
     void put_instance(const std::string& name, int index, const std::string& address, bool evacuating = false,
                       const std::string& object = "") {
@@ -91,6 +98,18 @@ TEST_F(LrpAgentTest, EveryNameLeadsToItsPortOfEveryInstance) {
     EXPECT_EQ(rule("foo.com").tls, traffic::Tls::terminate) << "on both ports, as with gorouter";
     EXPECT_TRUE(shows("fairlead_router_lrp_names 5"));
     EXPECT_TRUE(shows("fairlead_router_served_routes 1"));
+}
+
+TEST_F(LrpAgentTest, InstancesThatTakeTlsAloneAreReachedByIt) {
+    put_lrp("web", example);
+    put_instance_of_tls("web", 0, "10.10.0.1");
+    start();
+    EXPECT_EQ(members("foo.com"), "10.10.0.1:61443");
+    EXPECT_TRUE(driver.table.pools.at(rule("foo.com").pool).tls.has_value());
+    put_instance("web", 1, "10.10.0.2");
+    pass(100ms);
+    EXPECT_EQ(members("foo.com"), "10.10.0.2:59001") << "a pool is reached in one way";
+    EXPECT_FALSE(driver.table.pools.at(rule("foo.com").pool).tls.has_value());
 }
 
 TEST_F(LrpAgentTest, TheyComeAndGoInOneSmallChangeEach) {

@@ -197,6 +197,10 @@ TEST(ServicesOfAProcess, AreItsInstancesAtEachPort) {
     EXPECT_EQ(evacuated[0].name(), made[0].name()) << "who takes over";
     EXPECT_NE(evacuated[1].name(), made[0].name()) << "who is there still";
     EXPECT_EQ(evacuated[2].name(), made[1].name());
+    const auto by_tls_alone = services_of(process({admin}), [](std::uint16_t) -> std::vector<lrp::Endpoint> {
+        return {{"i-9", 0, "10.10.1.9", 0, 61443}};
+    });
+    EXPECT_EQ(by_tls_alone[0].port, 61443);
 }
 
 TEST(ServicesOfAProcess, NeedRoomForTheirLabels) {
