@@ -51,6 +51,16 @@ void check_host_port(const json::Object& mapping, const json::Object*, Violation
                        "should be greater than or equal to 1, or host_tls_proxy_port");
 }
 
+// Who has an address is decided by who came there last, so an instance that is made says when, whoever makes it.
+void stamp_since(json::Value& object) {
+    const auto state = json::string_at(object, "spec.state");
+    const bool placed = state == "RUNNING" || state == "CLAIMED";
+    const auto made = from_rfc3339(json::string_at(object, "metadata.creationTimestamp"));
+    if (!placed || !made || json::int_at(object, "spec.since").value_or(0) != 0) return;
+    json::set_at(object, "spec.since",
+                 std::chrono::duration_cast<std::chrono::nanoseconds>(made->time_since_epoch()).count());
+}
+
 void admit(json::Value& object, const json::Value* old, Violations& violations) {
     const std::string guid(json::string_at(object, "spec.process_guid"));
     const auto index = json::int_at(object, "spec.index");
@@ -58,6 +68,7 @@ void admit(json::Value& object, const json::Value* old, Violations& violations) 
         const auto name = actual_lrp_name(guid, *index, json::bool_at(object, "spec.evacuating"));
         check_lrp_name(object, old, name, violations);
     }
+    if (old == nullptr) stamp_since(object);
     stamp_modification(object, old);
 }
 
