@@ -251,7 +251,7 @@ Result<std::optional<json::Value>> BalancerLifecycle::write_object(const LoadBal
     auto object = control::changed_object(*balancers_.stored(balancer.metadata.name), changed);
     if (!object) return fail(object.error());
     // Empty lists are left out when they are written over: what was there would stay.
-    if (changed.spec.claim_refs.empty()) json::erase_at(*object, "spec.claimRefs");
+    if (changed.spec.claim_refs.empty()) json::set_at(*object, "spec.claimRefs", json::Array{});
     if (changed.metadata.finalizers.empty()) json::erase_at(*object, "metadata.finalizers");
     auto written =
         context_.client().update(control::object_id(balancers_.kind(), balancer.metadata.name), std::move(*object));

@@ -205,6 +205,10 @@ TEST_F(ClaimsTest, AClaimWhoseReferenceIsTakenAwayIsLost) {
     ASSERT_EQ(claim("web"), "Bound a");
     EXPECT_EQ(world.merge(fmt::format("{}/a", balancers_path), R"({"spec":{"claimRefs":null}})").code, 200);
     pass(1s);
+    EXPECT_EQ(claim("web"), "Bound a") << "a manifest that leaves shares out is no word about them";
+    EXPECT_EQ(balancer("a"), "Running: web");
+    EXPECT_EQ(world.merge(fmt::format("{}/a", balancers_path), R"({"spec":{"claimRefs":[]}})").code, 200);
+    pass(1s);
     EXPECT_EQ(claim("web"), "Lost a");
     EXPECT_THAT(condition(claims_path, "web", "Bound"),
                 HasSubstr("BalancerGone: balancer a does not have this claim in spec.claimRefs any more."));

@@ -86,6 +86,15 @@ class OnThisMachine(Claims, ServerTest):
         # Room is made, and it is bound without any change to it.
         self.remove("lbc", "share-a")
         self.assertEqual(self.claim_is("share-c", "Bound")["status"]["loadBalancerName"], "edge-h")
+        with self.subTest("a manifest that is sent again says nothing of who has a share"):
+            shared = self.get("lbc", "share-c")["status"]["loadBalancerName"]
+            manifest = self.get("lb", shared)
+            manifest = {"apiVersion": manifest["apiVersion"], "kind": "LoadBalancer",
+                        "metadata": {"name": shared, "labels": manifest["metadata"]["labels"]},
+                        "spec": {key: value for key, value in manifest["spec"].items() if key != "claimRefs"}}
+            held = self.get("lb", shared)["spec"]["claimRefs"]
+            self.kubectl("replace", "-f", "-", stdin=json.dumps(manifest))
+            self.assertEqual(self.get("lb", shared)["spec"]["claimRefs"], held)
 
     def test_another_tenant_gets_a_recycled_balancer_without_a_rule_of_the_first(self):
         self.addCleanup(self.remove, "lb", "alone")  # last: it is in use until the tenants have gone

@@ -3,6 +3,7 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <map>
 #include <set>
 
@@ -136,9 +137,26 @@ void check_listen_address(const json::Object& listen, const json::Object*, Viola
     }
 }
 
-// A balancer that nobody has looked at yet is not available.
+bool is_released(const json::Value& balancer) {
+    const auto* list = json::find(balancer, "status.conditions");
+    return list != nullptr && list->is_array() &&
+           std::any_of(list->get_array().begin(), list->get_array().end(), [](const auto& each) {
+               return json::string_at(each, "type") == "Released" && json::string_at(each, "status") == "True";
+           });
+}
+
+// A balancer that nobody has looked at yet is not available. A manifest that is sent again does not know who has a
+// share: what it leaves out stays, as a Service keeps its address. Who means it writes an empty list, and once the last
+// claimant is gone the list may be left out.
 void admit_load_balancer(json::Value& object, const json::Value* old, Violations&) {
-    if (old == nullptr && object.is_object()) json::set_at(object, "status", json::Object{{"phase", "Pending"}});
+    if (!object.is_object()) return;
+    if (old == nullptr) {
+        json::set_at(object, "status", json::Object{{"phase", "Pending"}});
+        return;
+    }
+    const auto* shares = json::find(*old, "spec.claimRefs");
+    if (shares == nullptr || json::find(object, "spec.claimRefs") != nullptr || is_released(*old)) return;
+    if (json::find(object, "spec") != nullptr) json::set_at(object, "spec.claimRefs", *shares);
 }
 
 json::Value type_cell(const json::Value& balancer, WallTime) {
