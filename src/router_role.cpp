@@ -463,8 +463,7 @@ void RouterRole::tell_trouble(const DriverOptions& with, const std::string& why)
          .lease = who.lease},
         *link_, clock_, random_, log_, [waker = waker_] { waker->wake(); });
     router::Report report;
-    report.message = why;
-    report.proxy = who.proxy;
+    report.message = why;  // and no proxy: what runs none does not hold its name
     StepThread steps([&] { return reporter.step(report); }, clock_);
     follow(&steps);
     steps.start();

@@ -228,9 +228,11 @@ PlaneReport BalancerLifecycle::report_of_instances(const LoadBalancer& balancer)
     if (ready.empty()) {
         report.programmed = false;
         report.message = silence_of(balancer);
-        // Names keep leading to where they led: there is nothing better to say.
+        // Names keep leading to where they led: there is nothing better to say. So also while the only ones that are
+        // known have moved, and cannot start where they are now.
         std::copy_if(before.begin(), before.end(), std::back_inserter(report.addresses),
                      [&](const auto& each) { return std::find(known.begin(), known.end(), each) != known.end(); });
+        if (report.addresses.empty() && !known.empty()) report.addresses = before;
         return report;
     }
     report.plane = Plane::running;

@@ -76,11 +76,13 @@ std::optional<resource::RouterInstanceSpec> held_spec(const std::string& answer)
     return held ? std::optional(std::move(*held)) : std::nullopt;
 }
 
-// Whoever has said good-bye holds its name no longer, though its lease may still run.
-bool has_left(const std::string& answer) {
+// Whoever has said good-bye, or could not start a proxy, holds its name no longer, though its lease may still run.
+bool runs_nothing(const std::string& answer) {
     const auto object = json::parse(answer);
-    return object && !json::bool_at(*object, "status.ready") &&
-           json::string_at(*object, "status.message") == resource::instance_leaves;
+    if (!object || json::bool_at(*object, "status.ready")) return false;
+    const auto message = json::string_at(*object, "status.message");
+    return message == resource::instance_leaves ||
+           (!message.empty() && json::string_at(*object, "status.proxy").empty());
 }
 
 }  // namespace
@@ -272,13 +274,13 @@ Result<void> Reporter::look_at(const std::string& answer) {
                                                 options_.instance, router ? "Router" : "LoadBalancer",
                                                 router ? held->router : held->load_balancer));
     }
-    if (held && !told_ && held->address != options_.spec.address && !has_left(answer) && lease_lives(answer)) {
+    if (held && !told_ && held->address != options_.spec.address && !runs_nothing(answer) && lease_lives(answer)) {
         return fail(Errc::conflict,
                     fmt::format("RouterInstance \"{}\" is held by another one at {}: give this one another "
                                 "--name; it waits until that one's lease ends",
                                 options_.instance, held->address));
     }
-    if (held && has_left(answer)) {
+    if (held && runs_nothing(answer)) {
         log_.info("router instance has moved",
                   {{"instance", options_.instance}, {"from", held->address}, {"to", options_.spec.address}});
     } else if (held) {
