@@ -397,7 +397,11 @@ proxy::haproxy::Options RouterRole::haproxy_options(const router::RouterFacts& f
     settings.status_listen = options_.status_listen;
     settings.proxy_protocol = facts.spec.proxy_protocol;
     settings.access_log = options_.access_log;
-    if (!options_.load_balancer.empty()) settings.usual = traffic::Balance::round_robin;  // of Ingresses
+    if (!options_.load_balancer.empty()) {
+        // Ingresses ask for it, and one that leads elsewhere takes another backend while the former one drains.
+        settings.usual = traffic::Balance::round_robin;
+        settings.first_pools = 512;
+    }
     settings.drain =
         std::max(std::chrono::seconds(1), std::chrono::duration_cast<std::chrono::seconds>(options_.drain));
     for (const auto& [code, html] : facts.spec.error_pages) {

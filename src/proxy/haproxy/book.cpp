@@ -204,9 +204,9 @@ std::size_t Book::total() const {
     return sum;
 }
 
-bool Book::tight() const {
+bool Book::scarce(std::size_t share) const {
     for (std::size_t i = 0; i < classes_.size(); ++i) {
-        if (free_[i].size() * 10 < classes_[i].size) return true;
+        if (free_[i].size() * share < classes_[i].size) return true;
     }
     return false;
 }

@@ -88,8 +88,9 @@ public:
 
     // Whether the class exists or can be made at the next reload: names of cookies are many, classes few.
     [[nodiscard]] bool can_have(const ClassKey& key) const;
-    // Room is short: less than a tenth of a class is free.
-    [[nodiscard]] bool tight() const;
+    // Room is short: less than a tenth of a class is free. Lean: less than a quarter.
+    [[nodiscard]] bool tight() const { return scarce(10); }
+    [[nodiscard]] bool lean() const { return scarce(4); }
     // It would be, even if all that drains were free.
     [[nodiscard]] bool crowded() const;
     // The classes as they should be: all that wait have a place, and a quarter more (generous: as many again). `first`
@@ -99,6 +100,8 @@ public:
     void grow(const std::vector<PoolClass>& classes);
 
 private:
+    // Less than one in `share` of a class is free.
+    [[nodiscard]] bool scarce(std::size_t share) const;
     [[nodiscard]] std::optional<std::size_t> find(const ClassKey& key) const;
     // A class that was made for a cookie, has no pool, and is otherwise as this key asks; not one of `taken`.
     [[nodiscard]] std::optional<std::size_t> idle_like(const ClassKey& key, const std::set<std::size_t>& taken) const;

@@ -359,7 +359,7 @@ bool Engine::grow(MonotonicTime now) {
     }
     // Before there is none left: pools that come and go fast would have all of them drain.
     const bool looked = idle_looked_ && now - *idle_looked_ < idle_after;
-    if (!looked && book.draining() && (book.waiting() || book.tight())) reuse_idle(now);
+    if (!looked && book.draining() && (book.waiting() || book.lean())) reuse_idle(now);
     const bool paced = reloaded_ && now - *reloaded_ < reload_at_most_every;
     if (!book.waiting() && (paced || !book.tight() || !book.crowded())) return true;
     const auto classes = book.grown(std::max<std::size_t>(options_.settings.first_pools / 8, 4), paced);
