@@ -87,6 +87,18 @@ class LrpRouterTest(ServerTest):
         self.put(desired("sealed", [{"port": 4000, "routes": ["sealed.com"]}], instances=1), lrp)
         self.all_of("sealed.com", {"sealed"})
 
+    def test_an_instance_that_kubectl_makes_without_since_takes_an_address_over(self):
+        backend = self.backend("shared")
+        self.put(desired("older", [{"port": 4000, "routes": ["older.com"]}], instances=1), actual("older", 0, {4000: backend.port}))
+        self.all_of("older.com", {"shared"})
+        newer = actual("newer", 0, {4000: backend.port})
+        del newer["spec"]["since"]
+        self.put(desired("newer", [{"port": 4000, "routes": ["newer.com"]}], instances=1), newer)
+        self.all_of("newer.com", {"shared"})
+        self.router.answers("older.com", 503)  # leads to somebody else's instance no more
+        made = json.loads(self.kubectl("get", "actuallrp", "newer.0", "-o", "json").stdout)
+        self.assertGreater(made["spec"]["since"], 1_700_000_000 * 10**9)
+
     def test_the_example_of_routing_2(self):
         self.make("example", EXAMPLE, 2)
         self.all_of("foo.com", {"example-0-4000", "example-1-4000"})
